@@ -58,7 +58,10 @@ class StageFinished:
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """The verdict on a local file; `why` gives the reason for any verdict except `indexed` and `unchanged`."""
+    """The verdict on a local file; `why` gives the reason.
+
+    Of a file that is `indexed` or `unchanged`, `why` lists the parts that were not read, `name: reason; name: reason`.
+    """
 
     path: str
     verdict: FileVerdict

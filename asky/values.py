@@ -325,6 +325,19 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file that could not be read or, with `part`, a part of one that was read without it.
+
+    `message` is the reason, in words that follow a colon; `verdict` is that of the reader, and "partial" for a part.
+    """
+
+    path: str
+    verdict: str
+    message: str
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A finished run: the text with `[n]` markers, the citation behind each marker, and the check of each sentence.
 
@@ -332,7 +345,8 @@ class Answer:
     likely the cited passages hold the answer, in [0, 1]: a calibrated probability of the built-in model, `None` for
     other models, for answers about whole documents, and without an embedding model. `contradictions` are those that the
     check found among the passages shown and the statements of the answer. `noted` are findings about the question that
-    the built-in model, which only quotes, could not weigh; each as `asky.research.memory.noted_record` has it.
+    the built-in model, which only quotes, could not weigh; each as `asky.research.memory.noted_record` has it. `unread`
+    are the files among the documents of the question that could not be read, and the parts of files.
     """
 
     run: str
@@ -352,6 +366,7 @@ class Answer:
     confidence: float | None = None
     contradictions: tuple[Contradiction, ...] = ()
     noted: tuple[Mapping[str, object], ...] = ()
+    unread: tuple[UnreadFile, ...] = ()
 
     def _repr_markdown_(self) -> str:
         """Return the answer as Markdown for a notebook: the text, then a line for each citation."""

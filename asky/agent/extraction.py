@@ -17,6 +17,7 @@ from asky.evidence.verification.verify import verify_claim
 from asky.llm.port import Message
 from asky.llm.structured import Structured, ask_for_json
 from asky.research.writing.templates import fill, template_text
+from asky.text.beside.remarks import without_remarks
 from asky.text.plain import plain
 from asky.text.scrub import one_line
 from asky.text.sentences import iter_sentences
@@ -172,7 +173,7 @@ def extract_by_rules(findings: Findings, passages: Sequence[Evidence], about: Ca
     `about` returns that text for a key. A sub-question is answered by a fact that has most of its words.
     """
     found = Extracted()
-    sentences = {each.key: _prose(each.text) for each in passages}
+    sentences = {each.key: _prose(without_remarks(each.text)) for each in passages}
     weigh = _weights([terms_of(text) for listed in sentences.values() for text in listed])
     wanted = {number: terms_of(each.text) for number, each in enumerate(findings.sub_questions)}
     for key, listed in sentences.items():

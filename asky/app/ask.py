@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from asky.runs.context import RunContext, RunSpec
     from asky.storage.runs import Run
     from asky.storage.sessions import Session
-    from asky.values import Answer, Approve, Clarify
+    from asky.values import Answer, Approve, Clarify, UnreadFile
     from asky.wiring import Services
 
 _ASK_AGAIN = "ask again to use the session's model, or choose one with -m"
@@ -238,8 +238,11 @@ class ChatService:
             inputs.add(access.collection_id)
         earlier = session.collections if request.default_documents else pages_of(services, session)
         scope = Scope(tuple(dict.fromkeys([*earlier, *inputs.collections])))
+        unread = tuple(inputs.unread)
+        if not inputs.updated.issuperset(scope.collections or ()):
+            unread = inputs.unread_of(scope.collections or ())
         if access is None:
-            self._require_sources(resolved, scope, inputs, answerer)
+            self._require_sources(resolved, scope, inputs, answerer, unread)
         return Question(
             request.question,
             inputs.shown,
@@ -250,6 +253,7 @@ class ChatService:
             request.recall,
             request.instructions,
             _task(request),
+            unread,
         )
 
     def _remember(self, resolved: ResolvedAsk, session: Session, inputs: Inputs, answerer: Answerer) -> None:
@@ -277,9 +281,21 @@ class ChatService:
             sessions.remember(session.id, mode=resolved.mode, settings=settings)
             on_error.pop_all()
 
-    def _require_sources(self, resolved: ResolvedAsk, scope: Scope, inputs: Inputs, answerer: Answerer) -> None:
-        """Raise `UsageError` if there is nothing to answer from and the model or the mode needs sources."""
+    def _require_sources(
+        self,
+        resolved: ResolvedAsk,
+        scope: Scope,
+        inputs: Inputs,
+        answerer: Answerer,
+        unread: Sequence[UnreadFile] = (),
+    ) -> None:
+        """Raise `UsageError` if there is nothing to answer from and the model or the mode needs sources.
+
+        Raises `SourceError` if there are documents, and none of them could be read.
+        """
         can_chat = answerer.model.host is not None and resolved.mode != "research"
+        if unread and (inputs.folders or inputs.targets or resolved.request.collections or not can_chat):
+            inputs.require_readable(scope)
         if can_chat or self._services.corpus.count_sources(scope):
             return
         has_named = bool(inputs.folders or inputs.targets or resolved.has_own_text)

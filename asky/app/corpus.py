@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from asky.app.inputs import report_notes
+from asky.app.inputs import report_notes, unread_of
 from asky.app.requests import as_tuple
 from asky.app.requests import is_address as is_address
 from asky.concurrency import in_thread
@@ -22,6 +22,7 @@ from asky.research.corpus.records import open_lines
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.corpus.report import DiskChanges as DiskChanges
 from asky.research.local.names import show_name, show_target, uri_path
+from asky.research.local.spelling import as_on_disk
 from asky.storage.corpus import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.text.counting import counted
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from asky.research.adapters import SourceAdapters
     from asky.research.corpus.report import AcquireReport
     from asky.research.local.files import LocalRoots
-    from asky.values import Source
+    from asky.values import Source, UnreadFile
     from asky.wiring import Services
 
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
@@ -60,7 +61,7 @@ class AddedDocuments:
 
 @dataclass(frozen=True, slots=True)
 class ListedSource:
-    """A source of a collection. `why` explains any verdict except `indexed`."""
+    """A source of a collection. `why` explains any verdict; that of `indexed` lists the parts that were not read."""
 
     source: Source
     verdict: str
@@ -89,7 +90,7 @@ class CollectionSummary:
     `chunks` is its number of passages, and `verdicts` counts its sources by verdict. `embedded` is the number of
     embedded passages, or `None` without an embedding model. `engine` is what compares a question with their vectors:
     an exact scan up to `exact_max_chunks` of them and Chroma above; that is `None` if the configuration names one.
-    `on_disk` is what has changed since the last sync.
+    `on_disk` is what has changed since the last sync, `unread` what that could not read.
     """
 
     name: str
@@ -102,6 +103,7 @@ class CollectionSummary:
     engine: Literal["exact", "chroma"] | None
     exact_max_chunks: int | None
     on_disk: DiskChanges
+    unread: tuple[UnreadFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +323,7 @@ class CorpusService:
             services.vectors.engine(scope),
             retrieval.exact_max_chunks if retrieval.engine == "auto" else None,
             self._changes(collection),
+            tuple(unread_of(services, (collection_id,))),
         )
 
     def _changes(self, collection: str) -> DiskChanges:
@@ -521,13 +524,13 @@ def _open(records: Path | None, opened: ExitStack) -> Iterator[bytes]:
 
 
 def _local_path(name: str) -> Path:
-    return Path(uri_path(name) or name)
+    return as_on_disk(Path(uri_path(name) or name))
 
 
 def _real_path(name: str) -> str:
     """Return the real path for `name`, or `name` itself if no file can have such a name."""
     path = uri_path(name) or name
-    return path if "\0" in path else os.path.realpath(path)
+    return path if "\0" in path else os.path.realpath(as_on_disk(Path(path)))
 
 
 def _is_named(source: Source, name: str, path: str) -> bool:

@@ -15,15 +15,17 @@ from asky.app.unread_files import sum_up_unread
 from asky.concurrency import in_thread
 from asky.errors import SourceError, UsageError
 from asky.events import Event, Noted, Warned
+from asky.evidence.unread import PARTIAL, describe_files, describe_parts, parts_of
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.local.names import is_local_target, refuse_outside, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
+from asky.text.beside.hidden_comments import without_comments
 from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.counting import counted
 from asky.text.scrub import scrub_in_place
-from asky.values import PRIVATE_KINDS, Document, Source, source_id
+from asky.values import PRIVATE_KINDS, Document, Source, UnreadFile, source_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +38,12 @@ if TYPE_CHECKING:
     from asky.wiring import Services
 
 _MAX_LISTED_UNSUPPORTED = 50  # files; more are only summed up
+_NOT_TRIED = ("refused", PARTIAL)
+_MAX_LISTED_PARTIAL = 10  # files read without some of their parts
 _SIGNS_OF_A_PATH = frozenset("/\\~:")
 
 
+_MARKDOWN = (".md", ".markdown")
 _FOLDER = "folder "
 _ADAPTERS = "[research.source_adapters] in the configuration names the programs for such targets"
 
@@ -54,6 +59,32 @@ def name_documents(services: Services) -> str:
     if last is None:
         return "name documents with -d PATH"
     return f"add -d {shlex.quote(last.removeprefix(_FOLDER))} for the documents used last"
+
+
+def unread_of(services: Services, collections: tuple[int, ...]) -> list[UnreadFile]:
+    """Return what was not read of the files of collections, as they were last read."""
+    found: list[UnreadFile] = []
+    for path, verdict, why in services.corpus.unread(Scope(collections)):
+        found += parts_of(path, why) if verdict == "indexed" else [UnreadFile(path, verdict, why or "")]
+    return found
+
+
+def unreadable_error(unread: Sequence[UnreadFile]) -> SourceError:
+    """Return the error for files that could not be read: that is no missing answer."""
+    files = [each for each in unread if each.part is None]
+    return SourceError(f"{counted(len(files), 'file')} could not be read: {describe_files(files)}")
+
+
+def unread_names(unread: Sequence[UnreadFile], names: Sequence[DocumentName]) -> list[UnreadFile]:
+    """Return the files that were named themselves, not by a folder, and could not be read."""
+    files = {each.name for each in names if isinstance(each, Path) and not each.is_dir()}
+    return [each for each in unread if each.part is None and each.path in files]
+
+
+def raise_for_unread(unread: Sequence[UnreadFile], names: Sequence[DocumentName]) -> None:
+    """Raise `SourceError` if one of the files that were named themselves could not be read."""
+    if found := unread_names(unread, names):
+        raise unreadable_error(found)
 
 
 def require_documents(services: Services, names: Sequence[DocumentName]) -> None:
@@ -177,7 +208,8 @@ class Inputs:
     """Collects the documents of a question. `emit` receives notes about files that cannot be read.
 
     `shown` is the question as a model may see it, without local paths, and `file_names` are the names of the files that
-    it names. `rejected` lists unreadable files with reasons.
+    it names. `rejected` lists unreadable files with reasons, and `unread` files and parts of files. `updated` are
+    the collections whose files were read or compared now.
     """
 
     services: Services
@@ -188,6 +220,8 @@ class Inputs:
     targets: list[str] = field(default_factory=list)
     rejected: list[tuple[str, str]] = field(default_factory=list)
     file_names: Sequence[str] = ()
+    unread: list[UnreadFile] = field(default_factory=list)
+    updated: set[int] = field(default_factory=set)
 
     def add_collections(
         self, names: Sequence[str], session: Session | None, *, default_documents: bool = True, has_text: bool = False
@@ -223,7 +257,26 @@ class Inputs:
         else:
             self.folders.append(path)
         self.add(collection_id)
+        self.updated.add(collection_id)
+        self._add_unread(report)
+
+    def unread_of(self, collections: Sequence[int]) -> tuple[UnreadFile, ...]:
+        """Return what is unread of the documents named, and of those of `collections` that were not updated now."""
+        stored = tuple(each for each in collections if each not in self.updated)
+        kept = unread_of(self.services, stored) if stored else []
+        return tuple(dict.fromkeys([*self.unread, *kept]))
+
+    def require_readable(self, scope: Scope) -> None:
+        """Raise `SourceError` if there are documents in scope, and none of them could be read."""
+        unread = [each for each in self.unread_of(scope.collections or ()) if each.verdict not in _NOT_TRIED]
+        if not unread:  # to count what was read may cost more
+            return
+        if not self.services.corpus.count_sources(scope, with_text=True):
+            raise unreadable_error(unread)
+
+    def _add_unread(self, report: AcquireReport) -> None:
         self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in report.problems]
+        self.unread += report.unread
 
     def add_texts(self, session: Session, request: AskRequest) -> None:
         """Add the attached texts, and the local files that the question names, as sources of the session."""
@@ -242,6 +295,8 @@ class Inputs:
         source = Source(source_id(uri), "file", uri, attachment.name)
         collection_id = self.services.corpus.collection(own_collection(session.id), create=True)
         text = without_parts(clean, marked_parts(clean))  # as of a note that is read
+        if attachment.name.lower().endswith(_MARKDOWN):
+            text = without_comments(text)
         self.services.acquirer.add_text(source, Document(text, "text/plain"), collection_id)
         self.add(collection_id)
 
@@ -257,6 +312,7 @@ class Inputs:
                 self._read_named(session, name, named)
             except SourceError as error:
                 self.rejected.append((name, error.message))
+                self.unread.append(UnreadFile(show_target(name), verdict_of(error), error.message))
                 self.emit(Noted(error.message + (f" ({error.hint})" if error.hint else "")))
 
     def _read_named(self, session: Session, name: str, named: NamedFiles) -> None:
@@ -267,7 +323,7 @@ class Inputs:
         counts = AcquireCounts(services.listener)
         services.target_acquirer.add(name, named.adapters, collection_id, counts)
         self.add(collection_id)
-        self.rejected += [(each.path, f"{each.verdict}: {each.why}") for each in counts.problems]
+        self._add_unread(counts.report())
 
 
 def may_name_files(services: Services, folders: Sequence[Path], question: str) -> bool:
@@ -343,6 +399,11 @@ def report_notes(report: AcquireReport, *, changes_only: bool = False) -> Iterat
     if report.problems and not is_only_one and (has_nothing or not quiet):
         hint = " (-v names each)" if quiet or are_many else ""
         yield Noted(sum_up_unread(report.problems) + hint)
+    parts = [] if changes_only else describe_parts(report.unread)
+    for number, line in enumerate(parts):
+        yield Noted(line, is_detail=number >= _MAX_LISTED_PARTIAL)
+    if (more := len(parts) - _MAX_LISTED_PARTIAL) > 0:
+        yield Noted(f"{counted(more, 'more file was', 'more files were')} read in part (-v names each)")
     for first, reason, count in report.skipped:
         yield Noted(f"skipped {count:,}: {reason} (the first: {first})", is_detail=True)
     if not quiet:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from asky.chat.modes import Mode as Mode
 from asky.config.limits import RunLimits as RunLimits
 from asky.errors import ConfigError, NotConfigured, UsageError
+from asky.research.local.spelling import as_on_disk
 from asky.runs.access import BUILT_IN, Access, naming_session, note_built_in_stays
 from asky.text.scrub import one_line
 
@@ -35,8 +36,8 @@ DocumentName = Path | str
 
 
 def document_name(name: Path | str) -> DocumentName:
-    """Return `name` as a path, unless it is the target of an adapter, such as `wiki://releases`."""
-    return name if isinstance(name, str) and is_address(name) else Path(name)
+    """Return `name` as a path as it is on disk, unless it is the target of an adapter, such as `wiki://releases`."""
+    return name if isinstance(name, str) and is_address(name) else as_on_disk(Path(name))
 
 
 def is_address(name: str) -> bool:

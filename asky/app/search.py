@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asky.app.inputs import name_documents, report_notes, sync_folder
+from asky.app.inputs import Inputs, name_documents, unread_names, unreadable_error
 from asky.app.requests import DocumentName, as_tuple, document_name
 from asky.app.schemas.search import hit_object
 from asky.concurrency import in_thread
@@ -18,7 +18,7 @@ from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 
 if TYPE_CHECKING:
-    from asky.values import Hit
+    from asky.values import Hit, UnreadFile
     from asky.wiring import Services
 
 _MAX_QUERY_CHARS = 100_000
@@ -26,9 +26,15 @@ _MAX_QUERY_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """The ids of the collections to search, resolved once for any number of queries."""
+    """The ids of the collections to search, resolved once for any number of queries.
+
+    `unread` are the files in them that could not be read, and parts of files; `unread_names` are those of the files
+    that were named themselves.
+    """
 
     collections: tuple[int, ...]
+    unread: tuple[UnreadFile, ...] = ()
+    unread_names: tuple[UnreadFile, ...] = ()
 
 
 class SearchService:
@@ -56,10 +62,17 @@ class SearchService:
         paths = [document_name(each) for each in as_tuple("documents", documents)]
         if not paths:
             return await in_thread(self.resolve_collection, collection)
-        found = [await self._sync(path) for path in paths]
+        inputs = Inputs(self._services, self._services.listener)
+        for path in paths:
+            await inputs.add_document(path)
         if collection is not None:
-            found.append(await in_thread(self._services.corpus.collection, collection))
-        return SearchScope(tuple(found))
+            inputs.add(await in_thread(self._services.corpus.collection, collection))
+        return await in_thread(self._scope, inputs, paths)
+
+    def _scope(self, inputs: Inputs, paths: Sequence[DocumentName] = ()) -> SearchScope:
+        collections = tuple(inputs.collections)
+        unread = inputs.unread_of(collections)
+        return SearchScope(collections, unread, tuple(unread_names(unread, paths)))
 
     def resolve_collection(self, name: str | None = None) -> SearchScope:
         """Return the scope of a stored collection, by default the default one. Raises as `resolve` does."""
@@ -69,7 +82,17 @@ class SearchService:
             error = UsageError("no documents are kept yet", hint=hint)
             error.server_hint = "on the machine where asky runs, `asky setup` or `asky corpus add PATH` adds documents"
             raise error
-        return SearchScope((corpus.collection(name or DEFAULT_COLLECTION),))
+        inputs = Inputs(self._services, self._services.listener)
+        inputs.add(corpus.collection(name or DEFAULT_COLLECTION))
+        return self._scope(inputs)
+
+    def raise_for_unread(self, scope: SearchScope) -> None:
+        """Raise `SourceError` if a file could not be read that was named itself, or no file in scope could."""
+        if scope.unread_names:
+            raise unreadable_error(scope.unread_names)
+        files = [each for each in scope.unread if each.part is None]
+        if files and not self._services.corpus.count_sources(Scope(scope.collections), with_text=True):
+            raise unreadable_error(files)
 
     def search_in(self, scope: SearchScope, query: str, *, limit: int = 10) -> list[Hit]:
         """Return the passages in `scope` that match `query` best, best first, at most `limit`.
@@ -87,12 +110,6 @@ class SearchService:
         queries = [query, *(part for part in self._services.sub_questions(query) if part != query)]
         hits = interleave(self._services.vectors.search_several(queries, Scope(scope.collections), limit=limit))
         return [replace(hit, rank=rank) for rank, hit in enumerate(hits[:limit], start=1)]
-
-    async def _sync(self, path: DocumentName) -> int:
-        collection_id, report = await sync_folder(self._services, path)
-        for note in report_notes(report, changes_only=True):
-            self._services.listener(note)
-        return collection_id
 
 
 def describe_place(hit: Hit) -> str:

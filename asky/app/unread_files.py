@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from asky.evidence.unread import describe_parts as describe_parts
+from asky.evidence.unread import of_sources as of_sources
 from asky.reading.unread_kinds import KINDS, unread_suffix
 from asky.research.corpus.report import OTHER_CONTENT
 from asky.text.counting import counted

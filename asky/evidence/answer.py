@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from asky.evidence.paper_names import paper_name
+from asky.evidence.unread import unread_fields
 from asky.values import Answer, Citation, Claim, Contradiction, ContradictionSide, Evidence
 
 SCHEMA = "asky.answer/1"
@@ -52,6 +53,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "confidence": answer.confidence,
         "contradictions": [_contradiction_json(each) for each in answer.contradictions],
         "noted": [dict(each) for each in answer.noted],
+        **unread_fields(answer.unread),
     }
 
 

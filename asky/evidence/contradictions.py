@@ -19,6 +19,7 @@ from asky.evidence.alike_sentences import SourcedSentence, alike_pairs, sourced_
 from asky.evidence.answer import build_citation
 from asky.evidence.plain_text import plain_text
 from asky.evidence.verification.quantities import Quantity
+from asky.text.beside.remarks import without_remarks
 from asky.text.terms import content_terms, stem, words
 from asky.values import Citation, Claim, Contradiction, ContradictionSide, Evidence, Source
 
@@ -112,7 +113,7 @@ def answer_contradictions(
         if claim.checks.get("quotation") is None and (source := _only_source(claim, key_of, shown)) is not None
     ]
     for key in [*cited, *(key for key in shown if key not in set(cited))]:
-        sentences += sourced_sentences(shown[key].text, shown[key].source, key)
+        sentences += sourced_sentences(without_remarks(shown[key].text), shown[key].source, key)
     found = [each for each in find_contradictions(sentences) if any(side.key in cited for side in each.sides)][:_MAX]
     order = list(dict.fromkeys([*cited, *(side.key for each in found for side in each.sides)]))
     numbers = {key: n for n, key in enumerate(order, start=1)}

@@ -52,7 +52,7 @@ Value = TypeVar("Value")
 _ORIGIN = "mcp"
 _LISTED_NOTES = 200
 _NOTE_S = 300.0
-_ANSWER_LISTS = ("rejected", "sources", "claims", "citations", "warnings")
+_ANSWER_LISTS = ("rejected", "unread", "sources", "claims", "citations", "warnings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,9 @@ async def _search_corpus(call: McpCall) -> Mapping[str, Any]:
     search = call.asky.search
 
     def find() -> dict[str, Any]:
-        hits = search.search_in(search.resolve_collection(call.get("collection")), query, limit=offset + limit + 1)
-        return hits_object(query, hits[offset:])
+        scope = search.resolve_collection(call.get("collection"))
+        hits = search.search_in(scope, query, limit=offset + limit + 1)
+        return hits_object(query, hits[offset:], scope.unread)
 
     return page_of(await in_worker(find), "hits", offset=offset, limit=limit)
 
@@ -187,9 +188,9 @@ async def _save_finding(call: McpCall) -> Mapping[str, Any]:
 async def _find_notes(call: McpCall) -> Mapping[str, Any]:
     query, mode = call.get("query"), call.get("mode", "hybrid")
     notes = call.asky.notes
-    await notes.index(embed=False)
+    indexed = await notes.index(embed=False)
     hits = await notes.find_notes(query, mode, call.get("n_results", 5))
-    return shortened(note_hits_object(query, mode, hits), ("hits",))
+    return shortened(note_hits_object(query, mode, hits, indexed), ("unread", "hits"))
 
 
 async def _read_note(call: McpCall) -> Mapping[str, Any]:
@@ -201,9 +202,9 @@ async def _read_note(call: McpCall) -> Mapping[str, Any]:
 
 async def _list_notes(call: McpCall) -> Mapping[str, Any]:
     notes, offset, limit = call.asky.notes, call.get("offset", 0), call.get("limit", _LISTED_NOTES)
-    await notes.index(embed=False)
+    indexed = await notes.index(embed=False)
     listed = await in_worker(lambda: notes.list_notes(call.get("folder"), call.get("tag")))
-    return page_of(notes_object(listed[offset:]), "notes", offset=offset, limit=limit)
+    return page_of(notes_object(listed[offset:], indexed), "notes", offset=offset, limit=limit)
 
 
 def _start_note(call: McpCall) -> AbstractAsyncContextManager[RunHandle]:
@@ -373,7 +374,9 @@ TOOLS: tuple[McpTool, ...] = (
         name="read_note",
         description="Read a note of the user's vault as text, with the notes that it embeds.",
         arguments=arguments(
-            "path", path=described(TEXT, "In the vault, or what a [[link]] says", minLength=1), offset=_CHARACTER
+            "path",
+            path=described(TEXT, "In the vault, what a [[link]] says, or an alias", minLength=1),
+            offset=_CHARACTER,
         ),
         returns=NOTE_TEXT,
         call=_read_note,

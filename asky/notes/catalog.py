@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast, get_args
 from urllib.parse import unquote
@@ -9,13 +10,13 @@ from urllib.parse import unquote
 from asky.concurrency import in_thread
 from asky.errors import SourceRefused, SourceUnreadable, UsageError
 from asky.notes.embeds import expand
-from asky.notes.names import NoteFile, NoteNames, is_attachment, reason_to_skip
+from asky.notes.names import NoteFile, NoteNames, folded, is_attachment, reason_to_skip
 from asky.notes.vault import MAX_NOTE_BYTES, Vault
 from asky.reading.formats import HEAD_BYTES, WHOLE, media_type_of
 from asky.reading.front_matter import BETWEEN
 from asky.research.corpus.files import FileSelection
 from asky.research.corpus.report import OTHER_CONTENT
-from asky.research.local.names import show_name
+from asky.research.local.names import show_name, show_target
 from asky.research.ranking import SearchMode, Selection
 from asky.storage.scope import Scope
 from asky.text.plain import plain
@@ -35,6 +36,7 @@ NOTES = FileSelection("note", reason_to_skip)
 _MODES = get_args(SearchMode)
 _PASSAGES_PER_NOTE = 20  # ranked for each note that is asked for: a long note may have many that match
 _SNIPPET_CHARACTERS = 300
+_SHOWN_PATHS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,18 +178,48 @@ class NoteCatalog:
         return found
 
     def note(self, name: str) -> NoteFile:
-        """Return the note that a user names: by its path, also as it is listed, or as a link would.
+        """Return the note that a user names: by its path, also as it is listed, as a link would, or by an alias.
 
-        Raises as `Vault.resolve` does.
+        Aliases are those of the index as it is. Raises as `Vault.resolve` does, and `UsageError` if several notes are
+        called that.
         """
         try:
             return self.vault.resolve(name)
         except (UsageError, SourceRefused):
-            shown = {each.shown: each for each in self.vault.notes()}
-            found = self.vault.resolve_link(name) or shown.get(name)
-            if found is None:
+            notes = self.vault.notes()
+            found = self._called(name, notes) or self._with_alias(name, notes)
+            if not found:
                 raise
-            return found
+        return _the_only(found, name)
+
+    async def find_note(self, name: str) -> NoteFile:
+        """Return the note that a user names as `note` does, by the aliases that notes have now.
+
+        The index is brought up to date only if no file is called that.
+        """
+        if not await in_thread(self._is_file, name):
+            await self.index(embed=False)
+        return await in_thread(self.note, name)
+
+    def _is_file(self, name: str) -> bool:
+        try:
+            self.vault.resolve(name)
+        except (UsageError, SourceRefused):
+            return bool(self._called(name, self.vault.notes()))
+        return True
+
+    def _called(self, name: str, notes: Sequence[NoteFile]) -> list[NoteFile]:
+        return self.vault.names().called(name) or [each for each in notes if each.shown == name]
+
+    def _with_alias(self, name: str, notes: Sequence[NoteFile]) -> list[NoteFile]:
+        if self.collection not in self._corpus.collections():
+            return []
+        metadata, wanted = self._corpus.metadata(self._collection_id()), _squeezed(name)
+        return [
+            each
+            for each in notes
+            if wanted in map(_squeezed, _listed(metadata.get(each.uri, {}).get("aliases")))  # a new note has none yet
+        ]
 
     # links
 
@@ -217,14 +249,12 @@ class NoteCatalog:
     # reading
 
     async def read_note(self, path: str) -> str:
-        """Return the text of a note with what it embeds: see `asky.notes.embeds.expand`.
+        """Return the text of a note with what it embeds, without comments: see `asky.notes.embeds.expand`.
 
-        Raises as `note` does, and `SourceError` if it cannot be read.
+        Raises as `find_note` does, and `SourceError` if it cannot be read.
         """
-        return await in_thread(self._read_note, path)
-
-    def _read_note(self, path: str) -> str:
-        return expand(self.note(path), self.read_document, self._names_now)
+        note = await self.find_note(path)
+        return await in_thread(expand, note, self.read_document, self._names_now)
 
     def _names_now(self) -> NoteNames:
         self.vault.notes()
@@ -271,6 +301,20 @@ class NoteCatalog:
         if self.collection not in self._corpus.collections():
             raise UsageError("the notes are not indexed yet", hint="`asky notes index` indexes them")
         return self._corpus.collection(self.collection)
+
+
+def _squeezed(alias: str) -> str:
+    return folded(" ".join(alias.split()))
+
+
+def _the_only(found: Sequence[NoteFile], name: str) -> NoteFile:
+    if len(found) == 1:
+        return found[0]
+    paths = ", ".join(each.shown for each in found[:_SHOWN_PATHS])
+    more = f" and {len(found) - _SHOWN_PATHS:,} more" if len(found) > _SHOWN_PATHS else ""
+    raise UsageError(
+        f"{len(found):,} notes are called {show_target(name)}: {paths}{more}", hint="name one by its path in the vault"
+    )
 
 
 def _listed(value: object) -> tuple[str, ...]:

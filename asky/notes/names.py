@@ -84,8 +84,8 @@ class NoteNames:
         self._names: dict[str, list[NoteFile]] = {}
         for each in notes:
             for path in _spellings(each.relative):
-                self._paths.setdefault(_fold(path), []).append(each)
-                self._names.setdefault(_fold(path.rpartition("/")[2]), []).append(each)
+                self._paths.setdefault(folded(path), []).append(each)
+                self._names.setdefault(folded(path.rpartition("/")[2]), []).append(each)
 
     def resolve(self, target: str, source: NoteFile | None = None) -> NoteFile | None:
         """Return the note that a link to `target` in `source` leads to, or `None`; an empty target is `source` itself.
@@ -104,13 +104,20 @@ class NoteNames:
         at = self._at(target.lstrip("/"))
         return at if at is not None or target.startswith("/") else self._ending_in(target, folder)
 
+    def called(self, name: str) -> list[NoteFile]:
+        """Return the notes that a user may mean by `name`, in order of their paths: the one at that path, or else all
+        whose paths end in it.
+        """
+        at = self._at(name.lstrip("/"))
+        return [at] if at is not None else sorted(self._all_ending_in(name), key=lambda each: each.relative)
+
     def linking_to(self, note: NoteFile, links: Iterable[tuple[NoteFile, str]]) -> set[NoteFile]:
         """Return the other notes among `links`, pairs of a note and a target in it, that have a link to `note`."""
-        names = {_fold(path.rpartition("/")[2]) for path in _spellings(note.relative)}
+        names = {folded(path.rpartition("/")[2]) for path in _spellings(note.relative)}
         return {
             source
             for source, target in links
-            if _fold(target.rpartition("/")[2]) in names and source != note and self.resolve(target, source) == note
+            if folded(target.rpartition("/")[2]) in names and source != note and self.resolve(target, source) == note
         }
 
     def link_to(self, note: NoteFile) -> str:
@@ -121,7 +128,7 @@ class NoteNames:
         """
         stem = _without_suffix(note.relative)
         name = stem.rpartition("/")[2]
-        if _is_linkable(name) and self._names.get(_fold(name)) == [note] and self.resolve(name) == note:
+        if _is_linkable(name) and self._names.get(folded(name)) == [note] and self.resolve(name) == note:
             return f"[[{name}]]"
         for path in (stem, note.relative):
             if _is_linkable(path) and self._at(path) == note:
@@ -132,21 +139,23 @@ class NoteNames:
     def _at(self, path: str) -> NoteFile | None:
         """Return the note at a path below the vault."""
         exact = self._exact.get(path) or self._exact.get(path + _OBSIDIAN)
-        return exact or next(iter(self._paths.get(_fold(path), ())), None)
+        return exact or next(iter(self._paths.get(folded(path), ())), None)
 
     def _ending_in(self, target: str, folder: str) -> NoteFile | None:
-        end = _fold(target)
-        found = [
-            each
-            for each in self._names.get(end.rpartition("/")[2], ())
-            if any(f"/{_fold(path)}".endswith(f"/{end}") for path in _spellings(each.relative))
-        ]
         beneath = f"{folder}/" if folder else ""
         return min(
-            found,
+            self._all_ending_in(target),
             key=lambda each: (not each.relative.startswith(beneath), len(each.relative), each.relative),
             default=None,
         )
+
+    def _all_ending_in(self, target: str) -> list[NoteFile]:
+        end = folded(target)
+        return [
+            each
+            for each in self._names.get(end.rpartition("/")[2], ())
+            if any(f"/{folded(path)}".endswith(f"/{end}") for path in _spellings(each.relative))
+        ]
 
 
 def _without_suffix(relative: str) -> str:
@@ -170,7 +179,8 @@ def _is_linkable(path: str) -> bool:
     )
 
 
-def _fold(path: str) -> str:
+def folded(path: str) -> str:
+    """Return a name as names are compared: in composed form, and whatever its case."""
     return unicodedata.normalize("NFC", path).casefold()
 
 

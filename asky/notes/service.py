@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
@@ -26,7 +26,7 @@ from asky.research.web.access import WebAccess
 from asky.runs.context import Question, raise_for_outcome
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
-from asky.values import Approve, Document, decline, source_id
+from asky.values import Approve, Document, UnreadFile, decline, source_id
 
 if TYPE_CHECKING:
     from asky.notes.names import NoteFile
@@ -63,7 +63,8 @@ class NoteResult:
     `path` is relative to the vault, and `preview` the first 500 characters of the section. `written_to` is the file
     that holds the result, relative too: the note itself, or one beside it if the note has changed meanwhile; `None` if
     nothing was written. `diff` is what writing changes in the note. `topics_without_findings` are not counted as
-    researched, and `warnings` name them. Without `success`, `error` says why.
+    researched, and `warnings` name them. `unread` is what could not be read of the vault. Without `success`, `error`
+    says why.
     """
 
     success: bool
@@ -77,6 +78,7 @@ class NoteResult:
     written_to: str | None = None
     diff: str = ""
     warnings: tuple[str, ...] = ()
+    unread: tuple[UnreadFile, ...] = ()
 
     @property
     def missing(self) -> str | None:
@@ -138,10 +140,12 @@ class NoteService(NoteCatalog):
         """
         if depth not in DEPTHS:
             raise UsageError(f"Invalid depth: {depth!r}. Must be 'shallow' or 'deep'.")
-        task = await in_thread(self._task, path, depth, focus, not dry_run)
-        await self.index(embed=False)
+        note = await self.find_note(path)
+        task = await in_thread(self._task, note, depth, focus, not dry_run)
+        indexed = await self.index(embed=False)
         opened = await in_thread(self._open, model, limits or RunLimits(), offline)
         question = await in_thread(self._question, task, opened, vault_only or offline)
+        question = replace(question, unread=tuple(indexed.report.unread))
         async with self._starter.start(opened, question, listen=listen, notes=notes, approve=approve) as run:
             yield run
 
@@ -166,6 +170,7 @@ class NoteService(NoteCatalog):
             written_to=entries.get(WRITTEN, {}).get("file"),
             diff=proposed["diff"],
             warnings=(*answer.warnings, *([describe_missing(missing)] if missing else [])),
+            unread=answer.unread,
         )
 
     def write(self, run_id: str) -> str:
@@ -187,8 +192,7 @@ class NoteService(NoteCatalog):
     def _open(self, model: str | None, limits: RunLimits, offline: bool) -> OpenedSession[NoteWorker]:
         return self._starter.open(SESSION, model or self._model, limits, offline=offline)
 
-    def _task(self, path: str, depth: Depth, focus: str | None, writes: bool) -> NoteTask:
-        note = self.note(path)
+    def _task(self, note: NoteFile, depth: Depth, focus: str | None, writes: bool) -> NoteTask:
         data = self.vault.read(note)
         try:
             replace_section(data, "x")  # raises now what it would raise after the research

@@ -12,6 +12,7 @@ from asky.errors import SourceUnreadable, UsageError
 from asky.evidence.paper_names import OF_NOTES, PAPER_URI, noted_paper
 from asky.reading.charset import decode
 from asky.storage.scope import Scope
+from asky.text.beside.hidden_comments import without_comments
 from asky.text.scrub import scrub
 from asky.values import Document, Source, source_id
 
@@ -114,7 +115,7 @@ class PaperNotes:
     def _index(self, paper: Paper, source: Source, known: int | None) -> None:
         parts = self._parts
         try:
-            text = scrub(self.read(paper))
+            text = without_comments(scrub(self.read(paper)))
         except SourceUnreadable:
             return
         document = Document(text, "text/markdown", source.title)

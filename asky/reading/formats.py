@@ -57,7 +57,7 @@ FORMATS = (
         "asky.reading.plain_text",
         version=2,
     ),
-    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=3),
+    Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=4),
     Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=3),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),

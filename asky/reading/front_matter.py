@@ -18,6 +18,7 @@ from itertools import islice
 from typing import Any
 
 from asky.reading.limits import OMITTED
+from asky.reading.text_builder import UNREAD_PARTS
 from asky.text.plain import plain
 from asky.text.scrub import one_line
 
@@ -43,7 +44,17 @@ _DATES = ("published", "date", "pubdate", "publishdate")
 _TAGS = ("tags", "tag", "keywords")
 _ALIASES = ("aliases", "alias")
 # These say how a file was read, and no file may say it of itself.
-_RESERVED = frozenset({"title", OMITTED, "invisible_characters", "hidden_characters", "of_the_work"})
+_RESERVED = frozenset(
+    {
+        "title",
+        OMITTED,
+        UNREAD_PARTS,
+        "pages_without_text",
+        "invisible_characters",
+        "hidden_characters",
+        "of_the_work",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

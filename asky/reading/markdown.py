@@ -1,4 +1,9 @@
-"""Markdown: stored unchanged, but for what asky has written into a note, with the offsets of its headings."""
+"""Markdown: stored without comments and without what asky has written into a note, with the offsets of its headings.
+
+A text is stored once, and what is quoted, embedded and sent to a model are pieces of it, character for character. So
+what its author has hidden in `%% comments %%` and `<!-- comments -->` is not stored at all: the file keeps it, and no
+later step has to remember to leave it out. Line ends stay, so that lines keep their numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +13,20 @@ from itertools import islice
 from asky.reading.charset import decode
 from asky.reading.front_matter import BETWEEN, PROPERTIES, front_matter
 from asky.reading.limits import MAX_NOTE_LINKS
-from asky.reading.text_builder import Heading, invisible_metadata, nest
+from asky.reading.text_builder import UNREAD_PARTS, Heading, invisible_metadata, nest
 from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.headings import markdown_headings
 from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
-from asky.text.wikilinks import find_links, find_tags, visible
+from asky.text.wikilinks import find_comments, find_links, find_tags, is_left_open, visible
 from asky.values import Document, Section
 
 _HEADING_CHARS = 2000
+_LEFT_OPEN = "text from line {line:,}: a comment that begins there is never closed"
 
 
 def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
-    """Return the text of a Markdown file, only scrubbed, with a section for each heading of the document.
+    """Return the text of a Markdown file, scrubbed and without comments, with a section for each heading.
 
     The title is the front matter's, else the first heading of level 1. The front matter is metadata, and a section of
     level 0: see `asky.reading.front_matter`. `#tags` of the text are added to its tags. What asky has written into a
@@ -41,6 +47,9 @@ def _read(data: bytes, *, is_whole: bool) -> Document:
     if not is_whole:
         parts = marked_parts(marked, front.end)
         text, marked = without_parts(text, parts), without_parts(marked, parts)
+    comments = find_comments(marked, front.end)
+    left_open = _left_open(marked, comments)
+    text, marked = without_parts(text, comments), without_parts(marked, comments)
     shown = visible(marked, front.end)
     headings = list(find_headings(marked, front.end))
     title = front.title or next((heading.text for heading in headings if heading.level == 1), None)
@@ -54,8 +63,16 @@ def _read(data: bytes, *, is_whole: bool) -> Document:
         metadata={
             **_tagged(front.metadata, find_tags(marked, front.end, shown=shown)),
             **invisible_metadata(scrub_counted(source)[1]),
+            **left_open,
         },
     )
+
+
+def _left_open(text: str, comments: list[tuple[int, int]]) -> dict[str, str]:
+    """Return the metadata about a comment that hides the rest of the text because nothing closes it."""
+    if not comments or not is_left_open(text, comments[-1]):
+        return {}
+    return {UNREAD_PARTS: _LEFT_OPEN.format(line=text.count("\n", 0, comments[-1][0]) + 1)}
 
 
 def _tagged(metadata: Mapping[str, str], tags: list[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from asky.errors import ConfigError
+from asky.text.beside.remarks import remark_spans
 from asky.text.cuts import between_characters, cut_between
 from asky.text.sentences import iter_sentences
 from asky.values import Chunk, Document, Span
@@ -224,7 +225,7 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
     sections = {section.start for section in document.sections}
     edges = sorted(sections | _limits(document) | starts | {end for _, end in headings})
     following = 0
-    for span in iter_sentences(text):
+    for span in _with_whole_remarks(iter_sentences(text), remark_spans(text)):
         start = span.start
         while following < len(edges) and edges[following] < span.end:
             if edges[following] > start:
@@ -232,6 +233,24 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
                 start = edges[following]
             following += 1
         yield from _sentence(text, start, span.end, starts)
+
+
+def _with_whole_remarks(sentences: Iterable[Span], remarks: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """Yield the sentences with each remark as one of them, whatever sentences are in it."""
+    if not remarks:
+        yield from sentences
+        return
+    done, number = 0, 0
+    for sentence in sentences:
+        start = max(sentence.start, done)
+        while number < len(remarks) and remarks[number][0] < sentence.end:
+            begin, done = remarks[number]
+            if start < begin:
+                yield Span(start, begin)
+            yield Span(begin, done)
+            start, number = done, number + 1
+        if start < sentence.end:
+            yield Span(start, sentence.end)
 
 
 def _heading_lines(document: Document) -> list[tuple[int, int]]:

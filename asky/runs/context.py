@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -41,6 +41,7 @@ from asky.values import (
     FileChange,
     OutgoingQueries,
     StoppedBy,
+    UnreadFile,
     decline,
 )
 
@@ -69,7 +70,8 @@ _LIMITS: Mapping[StoppedBy, tuple[str, str]] = MappingProxyType(
 class Question:
     """A question and its sources. `text` is what the user wrote, `shown` the same without local paths, for the model.
 
-    `rejected` holds paths and addresses that could not be read, each with the reason. `web` is `None` for a question
+    `rejected` holds paths and addresses that could not be read, each with the reason, and `unread` the files among the
+    documents that could not, with parts of files. `web` is `None` for a question
     that may not use the web. `memory` selects the findings to recall: those of the session, or of all sessions.
     `instructions` of the user follow asky's own in the system prompt. `task` holds what a product needs beside the
     question, as JSON.
@@ -84,6 +86,7 @@ class Question:
     memory: MemoryScope = "session"
     instructions: str = ""
     task: Mapping[str, Any] = field(default_factory=dict)
+    unread: tuple[UnreadFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class RunSpec:
             "memory": question.memory,
             "instructions": question.instructions,
             "task": dict(question.task),
+            "unread": [astuple(each) for each in question.unread],
             "session": self.session,
             "model": self.model,
             "host": self.host,
@@ -136,8 +140,9 @@ def decode_spec(data: Mapping[str, Any]) -> RunSpec:
     rejected = tuple((url, why) for url, why in data["rejected"])
     access = decode_access(data["web"])
     question = Question(data["text"], data["shown"], data["mode"], scope, rejected, access, data["memory"])
-    # both are missing from an earlier version
-    question = replace(question, instructions=data.get("instructions", ""), task=data.get("task", {}))
+    # these are missing from an earlier version
+    unread = tuple(UnreadFile(*each) for each in data.get("unread", ()))
+    question = replace(question, instructions=data.get("instructions", ""), task=data.get("task", {}), unread=unread)
     names = ("session", "model", "host", "context_tokens", "offers_tools", "limits", "marker")
     return RunSpec(question, options=data["given"], **{name: data[name] for name in names})
 

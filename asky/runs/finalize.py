@@ -17,12 +17,13 @@ import anyio
 
 from asky.concurrency import in_thread
 from asky.errors import AskyError, EmptyReply, StorageError
-from asky.events import StageFinished, StageStarted, Warned
+from asky.events import Noted, StageFinished, StageStarted, Warned
 from asky.evidence.answer import answer_json
 from asky.evidence.citation_lookup import changed_files
 from asky.evidence.contradictions import answer_contradictions
 from asky.evidence.keys import KEY
 from asky.evidence.passages import shown_title
+from asky.evidence.unread import NO_TEXT_EXPECTED, describe_files, describe_parts, of_sources
 from asky.evidence.verification.checked_reply import CheckedReply, check_reply, without_controls
 from asky.llm.port import is_abstention
 from asky.research.judging.judge import ModelVerdicts, cited_claims, with_judgements
@@ -32,6 +33,7 @@ from asky.research.writing.formulas import note_formulas
 from asky.research.writing.history import session_messages
 from asky.runs.journal.journal import get_or_record
 from asky.storage.sessions import NewMessage
+from asky.text.counting import counted
 from asky.values import Answer, Citation, Evidence, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from asky.storage.sessions import Session, SessionStore
 
 _NO_SOURCES = "no source was searched: nothing in this answer is cited"
+_MAX_PARTS_TOLD = 3  # files
 _NOT_WRITTEN = "Stopped at a limit before an answer was written."
 
 
@@ -156,6 +159,8 @@ class Finalizer:
             self.warn(warning)
         if self.unread and self.model.host is None:  # the built-in model gets no note about them
             checked = replace(checked, text=f"{checked.text}\n\n{unread_list(self.unread)}")
+        if self.journal.is_live:
+            self._tell_parts(checked, abstains=abstains)
         if not abstains and self.model.host is None:
             checked = replace(checked, text=note_formulas(checked.text, checked.citations))
         if not abstains and self.journal.state.has_sources:
@@ -169,6 +174,15 @@ class Finalizer:
         shown = self.journal.state.research.shown
         found, citations = answer_contradictions(checked.claims, checked.citations, shown)
         return replace(checked, contradictions=found, citations=citations)
+
+    def _tell_parts(self, checked: CheckedReply, *, abstains: bool) -> None:
+        """Tell which parts were not read of the documents that are cited or, without an answer, of any."""
+        cited = [each.source for each in checked.citations]
+        parts = describe_parts(self.question.unread if abstains else of_sources(self.question.unread, cited))
+        for line in parts[:_MAX_PARTS_TOLD]:
+            self.context.emit(Noted(line))
+        if (more := len(parts) - _MAX_PARTS_TOLD) > 0:
+            self.context.emit(Noted(f"{counted(more, 'more file was', 'more files were')} read in part"))
 
     def _unread_warnings(self) -> Iterator[str]:
         """Return warnings about addresses in the question that the model could have read, but did not."""
@@ -249,7 +263,8 @@ class Finalizer:
         searched = f"Searched {chunks:,} passage{'s' * (chunks != 1)} of {sources:,} source{'s' * (sources != 1)}"
         if self.journal.state.research.queries:
             searched += " for " + "; ".join(f"“{query}”" for query in self.journal.state.research.queries)
-        return f"{text}\n\n{searched}."
+        unread = describe_files([each for each in self.question.unread if each.verdict not in NO_TEXT_EXPECTED])
+        return f"{text}\n\n{searched}." + (f" Not read: {unread}." if unread else "")
 
     async def _count_searched(self) -> Mapping[str, Any]:
         stores, scope = self.stores, self.journal.state.research.scope
@@ -403,6 +418,7 @@ class Finalizer:
             confidence=self.transcript.confidence,
             contradictions=checked.contradictions,
             noted=tuple(state.research.noted) if self.model.host is None else (),  # others have weighed them
+            unread=self.question.unread,
             warnings=tuple(dict.fromkeys([*warnings, *self.warnings])),
         )
         if self.journal.is_live:

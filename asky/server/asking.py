@@ -99,4 +99,5 @@ class AskingRoutes:
     async def _found(self, query: str, limit: int, collection: str | None) -> Response:
         search = self._asky.search
         scope = await in_worker(search.resolve_collection, collection)
-        return Json(hits_object(query, await in_worker(partial(search.search_in, scope, query, limit=limit))))
+        hits = await in_worker(partial(search.search_in, scope, query, limit=limit))
+        return Json(hits_object(query, hits, scope.unread))

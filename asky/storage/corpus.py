@@ -307,6 +307,20 @@ class CorpusStore:
         with self._db.read() as connection:
             return int(connection.execute(f"SELECT count(*) FROM source WHERE {condition}", parameters).fetchone()[0])
 
+    def unread(self, scope: Scope) -> list[tuple[str, str, str | None]]:
+        """Return path, verdict and reason of the files in scope that have no text, and of those without some of it.
+
+        The reason of a file that is `indexed` lists its parts. In order of URI; costs the number of such files.
+        """
+        condition, parameters = _in_scope(scope, exists=True)
+        with self._db.read() as connection:
+            rows = connection.execute(
+                "SELECT coalesce(path, url, uri) AS name, verdict, why FROM source INDEXED BY source_unread"
+                f" WHERE (verdict <> 'indexed' OR why IS NOT NULL) AND kind <> 'web' AND {condition} ORDER BY uri",
+                parameters,
+            )
+            return [(row["name"], row["verdict"], row["why"]) for row in rows]
+
     def files(self, collection_id: int) -> dict[str, FileState]:
         """Return the stored facts about every source of the collection, by URI."""
         with self._db.read() as connection:
@@ -356,13 +370,17 @@ class CorpusStore:
         return row["document_id"] if row else None
 
 
-def _in_scope(scope: Scope) -> tuple[str, list[object]]:
-    """Return the condition for rows of the table `source`, readable or not, and its parameters."""
+def _in_scope(scope: Scope, *, exists: bool = False) -> tuple[str, list[object]]:
+    """Return the condition for rows of the table `source`, readable or not, and its parameters.
+
+    With `exists`, it is tested row by row, for a query that has few.
+    """
     conditions = ["1"]
     parameters: list[object] = []
     if scope.collections is not None:
         marks = ",".join("?" * len(scope.collections))
-        conditions.append(f"id IN (SELECT source_id FROM collection_source WHERE collection_id IN ({marks}))")
+        held = f"SELECT source_id FROM collection_source WHERE collection_id IN ({marks})"
+        conditions.append(f"EXISTS ({held} AND source_id = source.id)" if exists else f"id IN ({held})")
         parameters += list(scope.collections)
     if scope.sources is not None:
         conditions.append("id IN (SELECT value FROM json_each(?))")

@@ -426,6 +426,15 @@ CREATE TABLE source_use (
 """
 
 
+# What could not be read, for a question to many files of which few could not. The reason of a file with a text lists
+# the parts that it was read without; earlier versions kept only the number of scanned pages, with its metadata.
+_UNREAD = """
+UPDATE source SET why = json_extract(metadata, '$.pages_scanned') || ' scanned pages: without text that can be read'
+    WHERE verdict = 'indexed' AND json_valid(metadata) AND json_extract(metadata, '$.pages_scanned') IS NOT NULL;
+CREATE INDEX source_unread ON source(uri) WHERE verdict <> 'indexed' OR why IS NOT NULL;
+"""
+
+
 # The names of sources: their titles, aliases and the names of their files, as words. `folded` is a name without regard
 # to case, `head` its first two words.
 _SOURCE_NAMES = """
@@ -514,6 +523,11 @@ def _source_names(connection: sqlite3.Connection) -> None:
     fill_names(connection)
 
 
+def _unread(connection: sqlite3.Connection) -> None:
+    for statement in _statements(_UNREAD):
+        connection.execute(statement)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first_schema,
     _spending,
@@ -527,4 +541,5 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _note_links,
     _source_records,
     _source_names,
+    _unread,
 )

@@ -110,6 +110,7 @@ ANSWER = {
     "rejected": [{"url": str, "reason": str}], "usage": _USAGE, "stopped_by": TEXT, "warnings": [str],
     "relevance?": NUMBER | None, "confidence?": NUMBER | None, "contradictions?": [CONTRADICTION],
     "noted?": [{"id": int, "text": str, "trust": str, "created_at": str, "passages": list}],
+    "unread?": [{"path": str, "verdict": str, "message": str, "part?": str}], "unread_count?": int,
 }  # fmt: skip
 SOURCE = _exactly(
     {

@@ -27,6 +27,7 @@ _MAX_NESTING = 20
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 _PICTURE = re.compile(r"!\[\[[^|#\]]*\.(?:avif|bmp|gif|jpe?g|png|svg|webp)[ \t]*[|#\]]", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
+_NOTE_HEAD = re.compile(r"\[\^[^\[\]\s]+\]:[ \t]*")  # of the note itself, at the start of a line
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+[ \t]*(?=\n|$)")
 _HIGHLIGHT = re.compile(r"==(?=[^\s=])(.{0,1000}?[^\s=])==", re.DOTALL)
@@ -124,6 +125,8 @@ def _note_mark(state: StateInline, silent: bool) -> bool:
     pattern = {"%": _COMMENT, "[": _FOOTNOTE, "^": _BLOCK_ID}.get(state.src[state.pos])
     if pattern is None or (pattern is _BLOCK_ID and state.src[max(0, state.pos - 1) : state.pos].strip()):
         return False
+    if pattern is _FOOTNOTE and not state.src[max(0, state.pos - 1) : state.pos].strip("\n"):
+        pattern = _NOTE_HEAD if _NOTE_HEAD.match(state.src, state.pos) else pattern
     found = pattern.match(state.src, state.pos)
     return found is not None and _replace(state, found.end(), "", silent)
 

@@ -20,6 +20,7 @@ _MAX_CHARS = 500  # of a target or an alias: no file name is longer
 # What may open something that hides what is inside of it; whatever opens first counts. Escaped characters open nothing.
 _OPENING = re.compile(r"\\[^\n]|`+|~{3,}|%%|<!--|\$\$")
 _BEFORE_FENCE = re.compile(r"(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t]))*[ \t]*")
+_COMMENTS = ("%%", "<!--")
 _CLOSING = re.compile(r"`+|%%|-->|\$\$")
 _BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n)")
 _NOT_LINE_END = re.compile(r"[^\n]")
@@ -54,6 +55,29 @@ def visible(text: str, start: int = 0) -> str:
     return "".join([*pieces, text[end:]])
 
 
+def find_comments(text: str, start: int = 0) -> list[tuple[int, int]]:
+    """Return the places of `%% comments %%` and `<!-- comments -->` from offset `start` on, in order.
+
+    A comment that begins a line may be left open: it reaches to the end of the text.
+    """
+    if "%%" not in text and "<!--" not in text:
+        return []
+    closing, found, end = _Closing(text), list[tuple[int, int]](), start
+    while opening := _OPENING.search(text, end):
+        stop = opening.end() if opening[0][0] == "\\" else closing.end_of(opening)
+        if stop and opening[0] in _COMMENTS:
+            found.append((opening.start(), stop))
+        end = stop or opening.end()
+    return found
+
+
+def is_left_open(text: str, comment: tuple[int, int]) -> bool:
+    """Return whether nothing closes a comment that `find_comments` has found."""
+    begin, end = comment
+    mark = "-->" if text.startswith("<!--", begin) else "%%"
+    return end == len(text) and (end - begin < len(mark) + 2 or not text.endswith(mark))
+
+
 class _Closing:
     """The places in a text where code, formulas and comments may end."""
 
@@ -76,7 +100,7 @@ class _Closing:
         if mark[0] == "~":
             return None
         end = self._next("-->" if mark == "<!--" else mark, opening.end())
-        if mark in ("%%", "<!--"):
+        if mark in _COMMENTS:
             before = _line_before(self._text, opening.start())
             if before is not None and not before.strip():
                 return end or len(self._text)

@@ -218,7 +218,10 @@ class AgentService(AgentRecords):
             str(request.export_path.absolute()) if request.export_path is not None else None,
         )
         rejected = tuple(inputs.rejected)
-        return Question(query, query, AGENT, Scope(own), rejected, web=web, task=task.encode())
+        if web is None:
+            inputs.require_readable(Scope(own))
+        unread = inputs.unread_of(tuple(collections))
+        return Question(query, query, AGENT, Scope(own), rejected, web=web, task=task.encode(), unread=unread)
 
     def _domain(self, request: ResearchRequest) -> DomainConfiguration:
         domains = domains_of(self._services.config.agent.domains)

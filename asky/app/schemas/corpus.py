@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from asky.evidence.unread import unread_fields
+
 if TYPE_CHECKING:
     from asky.app.corpus import AddedDocuments, CollectionSummary, IndexingStatus, ListedSource
     from asky.research.corpus.report import AcquireReport
@@ -18,6 +20,7 @@ def added_object(added: AddedDocuments) -> dict[str, Any]:
         "collection": added.collection,
         "embedded": added.embedded,
         "reports": [_report_object(each) for each in added.reports],
+        **unread_fields([unread for report in added.reports for unread in report.unread]),
     }
 
 
@@ -44,7 +47,9 @@ def collections_object(names: Sequence[str]) -> dict[str, Any]:
 
 def collection_object(summary: CollectionSummary, indexing: IndexingStatus | None) -> dict[str, Any]:
     """Return the contents of a collection, and how far the store is embedded, as an `asky.collection/1` object."""
-    return {"schema": "asky.collection/1", **asdict(summary), "indexing": asdict(indexing) if indexing else None}
+    held = {name: value for name, value in asdict(summary).items() if name != "unread"}
+    state = asdict(indexing) if indexing else None
+    return {"schema": "asky.collection/1", **held, "indexing": state, **unread_fields(summary.unread)}
 
 
 def sources_object(collection: str, sources: Sequence[ListedSource]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from asky.app.schemas.corpus import _report_object
+from asky.evidence.unread import unread_fields
 
 if TYPE_CHECKING:
     from asky.errors import AskyError
@@ -21,19 +22,22 @@ def indexed_notes_object(indexed: IndexedNotes) -> dict[str, Any]:
         "collection": indexed.collection,
         "embedded": indexed.embedded,
         "reports": [_report_object(indexed.report)],
+        **unread_fields(indexed.report.unread),
     }
 
 
-def notes_object(notes: Sequence[NoteEntry]) -> dict[str, Any]:
-    """Return a list of notes as an `asky.notes/1` object."""
-    return {"schema": "asky.notes/1", "notes": [asdict(each) for each in notes]}
+def notes_object(notes: Sequence[NoteEntry], indexed: IndexedNotes) -> dict[str, Any]:
+    """Return a list of notes as an `asky.notes/1` object, with what could not be read of the vault."""
+    listed = [asdict(each) for each in notes]
+    return {"schema": "asky.notes/1", "notes": listed, **unread_fields(indexed.report.unread)}
 
 
-def note_hits_object(query: str, mode: str, hits: Sequence[NoteHit]) -> dict[str, Any]:
-    """Return the notes that match a query as an `asky.note_hits/1` object."""
+def note_hits_object(query: str, mode: str, hits: Sequence[NoteHit], indexed: IndexedNotes) -> dict[str, Any]:
+    """Return the notes that match a query as an `asky.note_hits/1` object, with what could not be read of the vault."""
     fields = ("path", "title", "heading", "snippet")
     found = [{**{name: getattr(each, name) for name in fields}, "score": round(each.score, 6)} for each in hits]
-    return {"schema": "asky.note_hits/1", "query": query, "mode": mode, "hits": found}
+    unread = unread_fields(indexed.report.unread)
+    return {"schema": "asky.note_hits/1", "query": query, "mode": mode, "hits": found, **unread}
 
 
 def note_object(result: NoteResult) -> dict[str, Any]:
@@ -48,6 +52,7 @@ def note_object(result: NoteResult) -> dict[str, Any]:
         "written_to": result.written_to,
         "diff": result.diff if result.written_to is None else None,
         "warnings": list(result.warnings),
+        **unread_fields(result.unread),
     }
 
 

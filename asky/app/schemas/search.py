@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from asky.evidence.unread import unread_fields
+
 if TYPE_CHECKING:
     from asky.research.embeddings import EmbeddingUsage
-    from asky.values import Hit
+    from asky.values import Hit, UnreadFile
 
 
 def with_embedding(made: dict[str, Any], usage: EmbeddingUsage | None) -> dict[str, Any]:
@@ -16,9 +18,10 @@ def with_embedding(made: dict[str, Any], usage: EmbeddingUsage | None) -> dict[s
     return made | {"embedding": None if usage is None else asdict(usage) | {"seconds": round(usage.seconds, 3)}}
 
 
-def hits_object(query: str, hits: Sequence[Hit]) -> dict[str, Any]:
-    """Return the passages for a query as an `asky.hits/1` object."""
-    return {"schema": "asky.hits/1", "query": query, "hits": [hit_object(hit) for hit in hits]}
+def hits_object(query: str, hits: Sequence[Hit], unread: Sequence[UnreadFile] = ()) -> dict[str, Any]:
+    """Return the passages for a query as an `asky.hits/1` object, with what could not be read of the documents."""
+    listed = [hit_object(hit) for hit in hits]
+    return {"schema": "asky.hits/1", "query": query, "hits": listed, **unread_fields(unread)}
 
 
 def hit_object(hit: Hit) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from asky.app.verify.values import ResolvedReference, VerifiedClaim, VerifiedText
 from asky.evidence.answer import citation_json
 from asky.evidence.excerpts import claim_excerpt as claim_excerpt
+from asky.evidence.unread import unread_fields
 
 SCHEMA = "asky.claims/1"
 
@@ -35,6 +36,7 @@ def claims_object(verified: VerifiedText) -> dict[str, Any]:
         "left_out": list(verified.left_out),
         "warnings": list(verified.warnings),
         "seconds": round(verified.seconds, 3),
+        **unread_fields(verified.unread),
     }
 
 

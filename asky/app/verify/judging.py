@@ -12,8 +12,9 @@ from asky.evidence.references.cited import CitedReference
 from asky.evidence.references.statements import CitedStatement
 from asky.evidence.verification.best_passage import JudgedPassage, judge_claim
 from asky.evidence.verification.support import Passage, read_passage
-from asky.evidence.verification.verify import ClaimCheck, check_claim
+from asky.evidence.verification.verify import ClaimCheck, check_claim, said_in
 from asky.storage.scope import Scope
+from asky.text.beside.remarks import is_about_remarks
 from asky.text.terms import content_terms
 from asky.values import Hit, Page
 
@@ -130,16 +131,19 @@ class StatementJudge:
     def _together(self, statement: CitedStatement, groups: Sequence[Sequence[Hit]], alone: ClaimCheck) -> ClaimCheck:
         """Return the check against the best passage of each cited source together, if that supports the statement."""
         best = [(group, self._best(statement, group)) for group in groups]
-        passages = [self._analysed(group[each.index].text) for group, each in best if each is not None]
+        remarks = is_about_remarks(statement.text)
+        texts = (group[each.index].text for group, each in best if each is not None)
+        passages = [self._analysed(said_in(text, remarks=remarks)) for text in texts]
         check = check_claim(statement.text, passages, written=statement.written) if len(passages) > 1 else alone
         return check if check.verdict == "supported" else alone
 
     def _best(self, statement: CitedStatement, hits: Sequence[Hit]) -> JudgedPassage | None:
         """Judge by the passages that share most words with the statement; analysing one takes milliseconds."""
-        wanted = self._words(statement.text)
-        shared = [len(wanted & self._words(hit.text)) for hit in hits]
+        wanted, remarks = self._words(statement.text), is_about_remarks(statement.text)
+        said = [said_in(hit.text, remarks=remarks) for hit in hits]
+        shared = [len(wanted & self._words(text)) for text in said]
         chosen = sorted(range(len(hits)), key=lambda at: -shared[at])[:_ANALYSED]
-        passages = (self._analysed(hits[at].text) for at in chosen)
+        passages = (self._analysed(said[at]) for at in chosen)
         judged = judge_claim(statement.text, passages, written=statement.written)
         return None if judged is None else replace(judged, index=chosen[judged.index])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable, UsageError
 from asky.reading.formats import HEAD_BYTES, LINKED, WHOLE, media_type_of
+from asky.research.local.spelling import as_on_disk
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def read_text(services: Services, text: str, name: str) -> TextToVerify:
 
 def read_file(services: Services, path: Path) -> TextToVerify:
     """Return the text of a file. Raises `UsageError` if there is none, and `SourceUnreadable` if it cannot be read."""
+    path = as_on_disk(path)
     data = _bytes(path, services.config.research.reading.max_file_mb * _MIB)
     media_type = media_type_of(path.name, data[:HEAD_BYTES])
     if not data.strip():

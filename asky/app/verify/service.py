@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asky.app.inputs import Inputs, name_documents, require_documents
+from asky.app.inputs import Inputs, name_documents, require_documents, unread_names, unreadable_error
 from asky.app.verify.claims_object import claims_object
 from asky.app.verify.judging import Judgement, StatementJudge
 from asky.app.verify.reading import TextToVerify, read_file, read_text
@@ -30,6 +30,7 @@ from asky.evidence.references.statements import CitedStatement, read_statements
 from asky.report.gathering import gather_passages
 from asky.report.verified_page import render_verified
 from asky.storage.scope import Scope
+from asky.text.beside.remarks import without_remarks
 from asky.text.counting import counted
 from asky.text.scrub import one_line
 from asky.values import Citation, Claim, Hit, Source
@@ -57,13 +58,15 @@ class VerifyService:
         started = time.monotonic()
         await in_thread(require_documents, self._services, request.documents)
         text = await in_thread(self._read, request)
-        read = await in_thread(read_statements, text.text)
+        read = await in_thread(read_statements, without_remarks(text.text))
         if not read.statements:
             raise SourceError(f"{text.name}: no statement to verify", hint=_NO_STATEMENT)
         inputs = Inputs(self._services, self._services.listener)
         for each in request.documents:
             await inputs.add_document(each)
         await in_thread(inputs.add_collections, request.collections, None)
+        await in_thread(inputs.require_readable, Scope(tuple(inputs.collections)))
+        unread = await in_thread(inputs.unread_of, tuple(inputs.collections))
         scope, sources, left_out = await in_thread(self._scope, tuple(inputs.collections), text)
         named = NamedSources(sources)
         references = tuple(ResolvedReference(each, named.find(each)) for each in read.references)
@@ -84,6 +87,8 @@ class VerifyService:
             warnings,
             time.monotonic() - started,
             counts,
+            unread,
+            tuple(unread_names(unread, request.documents)),
         )
 
     def page(self, verified: VerifiedText) -> str:
@@ -100,10 +105,12 @@ class VerifyService:
 
     @staticmethod
     def raise_for_outcome(verified: VerifiedText) -> None:
-        """Raise `UnsupportedClaim` if there are `VerifiedText.faults`."""
+        """Raise `UnsupportedClaim` if there are `VerifiedText.faults`, `SourceError` if a named file is unread."""
         if verified.faults:
             many = counted(verified.faults, "statement is", "statements are")
             raise UnsupportedClaim(f"{many} not supported by the documents, or not by the cited one")
+        if verified.unread_names:
+            raise unreadable_error(verified.unread_names)
 
     def _read(self, request: VerifyRequest) -> TextToVerify:
         if isinstance(request.text, Path):

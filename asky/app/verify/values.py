@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from asky.app.requests import DocumentName, as_tuple, document_name
 from asky.evidence.marks import MARKED
-from asky.values import Citation, Claim, Source, Verdict
+from asky.values import Citation, Claim, Source, UnreadFile, Verdict
 
 if TYPE_CHECKING:
     from asky.evidence.references.cited import CitedReference
@@ -80,7 +80,8 @@ class VerifiedText:
     """The result: `text` is the whole text, as Markdown if its format has headings, links or tables.
 
     `passages` are numbered from 1 in the order of the claims. `left_out` names given sources that are this very text,
-    `sources` are the others.
+    `sources` are the others. `unread` are the files among the documents that could not be read, and parts of files;
+    `unread_names` those of the files that were named themselves.
     """
 
     name: str
@@ -94,6 +95,8 @@ class VerifiedText:
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
     counts: Mapping[Verdict, int] = field(default_factory=dict)
+    unread: tuple[UnreadFile, ...] = ()
+    unread_names: tuple[UnreadFile, ...] = ()
 
     @property
     def faults(self) -> int:

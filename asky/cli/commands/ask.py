@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from asky.app.inputs import raise_for_unread
 from asky.app.requests import BUILT_IN_ANSWERS
 from asky.cli.ask_options import AskOptions, ask_options
 from asky.cli.context import CommandContext, command_context
@@ -88,6 +89,8 @@ def _answer(ctx: CommandContext, request: AskRequest, options: _Options, *, sile
     start = partial(chat.start, request)
     answer = run_and_print(ctx, start, options.output, options.format, waits=options.no_stream)
     chat.raise_for_outcome(answer, strict=options.strict)
+    if answer.unread:
+        raise_for_unread(answer.unread, request.documents)
     if silent and not options.quiet and BUILT_IN_ANSWERS in ctx.progress.notes:
         click.echo(BUILT_IN_ANSWERS, err=True)
 

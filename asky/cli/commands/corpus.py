@@ -24,6 +24,7 @@ from asky.app.corpus import (
 )
 from asky.app.schemas.corpus import added_object, collection_object, collections_object, sources_object, synced_object
 from asky.app.schemas.search import with_embedding
+from asky.app.unread_files import describe_parts
 from asky.cli.context import Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import json_option, verbosity_options
@@ -192,6 +193,8 @@ def _print_summary(terminal: Terminal, found: CollectionSummary) -> None:
         terminal.line(f"follows      {root}")
     verdicts = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in found.verdicts.items())
     terminal.line(f"sources      {found.sources:,}" + (f" ({verdicts})" if verdicts else ""))
+    for line in describe_parts(found.unread):
+        terminal.line(f"in part      {line}", hang=13)
     terminal.line(f"text         {found.characters:,} characters in {counted(found.chunks, 'passage')}")
     if changes := _changes(found.on_disk, found.name):
         terminal.line(f"on disk      {changes}")
@@ -295,4 +298,6 @@ def _name(listed: ListedSource) -> str:
 
 
 def _problem(listed: ListedSource) -> str:
-    return "" if listed.verdict == "indexed" else f"  ({listed.verdict.replace('_', ' ')}: {listed.why})"
+    if listed.verdict == "indexed":
+        return f"  (not read: {listed.why})" if listed.why else ""
+    return f"  ({listed.verdict.replace('_', ' ')}: {listed.why})"

@@ -73,11 +73,11 @@ def index(no_embed: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
 def find(query: tuple[str, ...], mode: str, limit: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Find the notes that best match QUERY, each with its best passage. No model is called."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
-        _update(ctx)
+        indexed = _update(ctx)
         text = " ".join(query)
         hits = ctx.run(lambda: ctx.asky.notes.find_notes(text, mode, limit))
         if as_json:
-            ctx.terminal.json(with_embedding(note_hits_object(text, mode, hits), ctx.asky.embedding_usage()))
+            ctx.terminal.json(with_embedding(note_hits_object(text, mode, hits, indexed), ctx.asky.embedding_usage()))
             return
         if not hits:
             ctx.terminal.note("nothing found")
@@ -91,7 +91,7 @@ def find(query: tuple[str, ...], mode: str, limit: int, as_json: bool, quiet: bo
 def read(name: str, as_json: bool) -> None:
     """Print NOTE with the notes that it embeds.
 
-    NOTE is a path, absolute or in the vault, or what a [[link]] to the note says.
+    NOTE is a path, absolute or in the vault, what a [[link]] to the note says, or one of its aliases.
     """
     with command_context(as_json=as_json) as ctx:
         text = ctx.run(lambda: ctx.asky.notes.read_note(name))
@@ -109,10 +109,10 @@ def read(name: str, as_json: bool) -> None:
 def list_(folder: str | None, tag: str | None, as_json: bool, quiet: bool, verbose: bool) -> None:
     """List the notes with their titles and tags, in order of their paths."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
-        _update(ctx)
+        indexed = _update(ctx)
         found = ctx.asky.notes.list_notes(folder, tag)
         if as_json:
-            ctx.terminal.json(notes_object(found))
+            ctx.terminal.json(notes_object(found, indexed))
             return
         for each in found:
             ctx.terminal.line(_described(each), hang=2)
@@ -128,7 +128,7 @@ def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Show where the links of NOTE lead, and which notes link to it."""
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
         catalog = ctx.asky.notes
-        note = catalog.note(name)
+        note = ctx.run(lambda: catalog.find_note(name))
         _update(ctx)
         outgoing, incoming = catalog.links(note.relative), catalog.backlinks(note.relative)
         if as_json:
@@ -236,7 +236,7 @@ def undo(name: str, as_json: bool) -> None:
     It is refused if the note has been changed since. Again, it takes back the change before that.
     """
     with command_context(as_json=as_json) as ctx:
-        note = ctx.asky.notes.note(name)
+        note = ctx.run(lambda: ctx.asky.notes.find_note(name))
         ctx.asky.notes.undo(note.relative)
         if as_json:
             ctx.terminal.json(note_undone_object(note.shown))
@@ -271,9 +271,9 @@ def _print_missing(ctx: CommandContext, result: NoteResult) -> None:
         ctx.terminal.note(result.missing)
 
 
-def _update(ctx: CommandContext) -> None:
+def _update(ctx: CommandContext) -> IndexedNotes:
     """Index what has changed; what is not embedded yet is left to the search."""
-    _index(ctx, embed=False, changes_only=True)
+    return _index(ctx, embed=False, changes_only=True)
 
 
 def _index(ctx: CommandContext, *, embed: bool, changes_only: bool = False) -> IndexedNotes:

@@ -12,6 +12,7 @@ import click
 from asky.app.requests import DocumentName
 from asky.app.schemas.search import external_ids, hits_object, with_embedding
 from asky.app.search import describe_place
+from asky.app.unread_files import describe_parts, of_sources
 from asky.cli.context import command_context
 from asky.cli.options import DocumentPath, json_option, verbosity_options
 from asky.cli.terminal.excerpt import wrapped_excerpt
@@ -48,7 +49,10 @@ def search(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Find the passages that best match QUERY, by meaning and by words. No model is called."""
+    """Find the passages that best match QUERY, by meaning and by words. No model is called.
+
+    If a file that you named cannot be read, what was found elsewhere is printed, and the exit code is nonzero.
+    """
     if bool(query) == (batch is not None):
         raise UsageError("give a query, or --batch FILE", hint='for example: asky search -d docs "how search works"')
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json or batch is not None) as ctx:
@@ -60,15 +64,21 @@ def search(
                 if not line.strip():
                     continue
                 id_, text = _parse(line, f"{batch}, line {number}")
-                ctx.terminal.json({"id": id_, **hits_object(text, service.search_in(scope, text, limit=limit))})
+                ctx.terminal.json(
+                    {"id": id_, **hits_object(text, service.search_in(scope, text, limit=limit), scope.unread)}
+                )
                 ctx.terminal.out.flush()  # the process writing the queries may wait for this line
+            service.raise_for_unread(scope)
             return
         text = " ".join(query)
         hits = service.search_in(scope, text, limit=limit)
         if as_json:
-            ctx.terminal.json(with_embedding(hits_object(text, hits), ctx.asky.embedding_usage()))
+            ctx.terminal.json(with_embedding(hits_object(text, hits, scope.unread), ctx.asky.embedding_usage()))
         else:
             _print(ctx.terminal, hits)
+            for note in describe_parts(of_sources(scope.unread, [hit.source for hit in hits])):
+                ctx.terminal.note(note)
+        service.raise_for_unread(scope)
 
 
 def _lines(batch: Path) -> Iterator[bytes]:

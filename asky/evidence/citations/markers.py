@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from asky.events import Event, TextDiscarded, TextStreamed
+from asky.evidence.citations.key_forms import KeyForms, resolve_footnotes
 from asky.evidence.citations.pieces import Piece
 from asky.evidence.citations.scanner import AnswerScanner
 from asky.evidence.marks import SHOWN_SIGN, WARNING_SIGN, struck
@@ -67,6 +68,7 @@ def number_citations(text: str, shown: Mapping[str, Evidence], rewriter: MakeRew
     written in upper case, in bold, in white or doubled brackets, and after words such as "see" or "source". A
     `rewriter` turns other citations into keys first.
     """
+    text = resolve_footnotes(text, shown)
     stream = CitationStream(shown, rewriter)
     body = stream.feed(text) + stream.close()
     return stream.numbered(body)
@@ -78,6 +80,7 @@ class CitationStream:
     def __init__(self, shown: Mapping[str, Evidence], rewriter: MakeRewriter | None = None) -> None:
         self._shown = shown
         self._rewriter = rewriter() if rewriter is not None else None
+        self._forms = KeyForms(shown)
         self._scanner = AnswerScanner()
         self._numbers: dict[str, int] = {}
         self._unknown: list[str] = []
@@ -101,14 +104,13 @@ class CitationStream:
         if self._rewriter is not None:
             delta = self._rewriter.feed(delta)
         self._source.append(delta)
-        return self._render(self._scanner.feed(delta))
+        return self._render(self._scanner.feed(self._forms.feed(delta)))
 
     def close(self) -> str:
         """Return the rest of the answer."""
-        if self._rewriter is None:
-            return self._render(self._scanner.close())
-        rest = self._rewriter.close()
+        rest = self._rewriter.close() if self._rewriter is not None else ""
         self._source.append(rest)
+        rest = self._forms.feed(rest) + self._forms.close()
         return self._render(self._scanner.feed(rest)) + self._render(self._scanner.close())
 
     def numbered(self, text: str) -> Numbered:

@@ -28,6 +28,7 @@ from asky.evidence.verification.support import (
     read_passage,
     read_statement,
 )
+from asky.text.beside.remarks import is_about_remarks, is_within_remark, without_remarks
 from asky.text.terms import content_terms, words
 from asky.values import Claim, Span, Verdict
 
@@ -100,29 +101,40 @@ def verify_answer(
     `None`. A claim that is not supported has `better` if one of `others`, keys with the texts of passages, supports it:
     the key of the best one, the first of equals.
     """
-    passages: dict[int, Passage] = {}
+    passages: dict[tuple[int, bool], Passage] = {}
     read_others: dict[str, Passage] = {}
     claims = []
     for draft in split_claims(answer):
         cited = tuple(n for n in draft.citations if n in citations_by_number)
+        remarks = is_about_remarks(draft.text) or is_within_remark(answer, draft.span.start)
         for n in cited:
-            if n not in passages:
-                passages[n] = read_passage(citations_by_number[n])
+            if (n, remarks) not in passages:
+                passages[n, remarks] = read_passage(said_in(citations_by_number[n], remarks=remarks))
         known = " ".join(about[n] for n in cited if n in about)
         text = answer[draft.span.start : draft.span.end]
         check = check_claim(
-            draft.text, [passages[n] for n in cited], question=question, about=known, written=text, answer=answer
+            draft.text,
+            [passages[n, remarks] for n in cited],
+            question=question,
+            about=known,
+            written=text,
+            answer=answer,
         )
         if _says_something(draft, check):
             checks = {"rules": check.verdict, **check.checks}
             if isinstance(place := checks.get("quotation"), dict):
                 checks["quotation"] = {**place, "n": cited[place["n"] - 1]}
             if others and check.verdict != "supported" and draft.states is None:
-                read_others = read_others or {key: read_passage(text) for key, text in others}
+                read_others = read_others or {key: read_passage(without_remarks(text)) for key, text in others}
                 better = _better(draft.text, read_others, question)
                 checks = {**checks, "better": better} if better is not None else checks
             claims.append(Claim(text, draft.span, cited, check.verdict, check.score, checks))
     return tuple(claims)
+
+
+def said_in(passage: str, *, remarks: bool) -> str:
+    """Return what a passage says, with the `remarks` of others in it only for a claim about such; offsets stay."""
+    return passage if remarks else without_remarks(passage)
 
 
 def _better(claim: str, passages: Mapping[str, Passage], question: str) -> str | None:
@@ -177,7 +189,9 @@ def verify_claim(claim: str, passages: Sequence[str], *, question: str = "", abo
     An answer of a few words is judged with its `question`; a number that stands in `about`, what is known of the
     passages beside their text, is not missing.
     """
-    return check_claim(claim, [read_passage(text) for text in passages], question=question, about=about)
+    remarks = is_about_remarks(claim)
+    said = [read_passage(said_in(text, remarks=remarks)) for text in passages]
+    return check_claim(claim, said, question=question, about=about)
 
 
 def check_claim(

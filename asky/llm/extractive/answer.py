@@ -66,6 +66,8 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
             return f"- `{body.strip()}` [{key}]"
         fence = "````" if "```" in body else "```"
         return f"{fence}\n{body}\n{fence}\n\n[{key}]"
+    if unit.kind == "remark":
+        return f"- {unit.quote} [{key}]"
     if unit.kind in ("entry", "task"):
         return f"- {_cited(' '.join(lines), key)}"
     if unit.kind in RECORDS:

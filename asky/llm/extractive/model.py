@@ -17,12 +17,14 @@ from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.bridges import linked_units
 from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
+from asky.llm.extractive.presented import presented
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, Unit, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
+from asky.text.beside.remarks import is_about_remarks
 from asky.text.document_questions import TOLD_BY_ALL, DocumentQuestion
 from asky.text.small_talk import SMALL_TALK_REPLY, is_small_talk
 
@@ -120,7 +122,7 @@ class ExtractiveModel:
 
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
-        ranked = list(passages.values())
+        ranked = presented(list(passages.values()), remarks=is_about_remarks(question.text))
         if question.document is None:
             names = {name for each in ranked for name in (each.title, each.file) if name}
             question = read_question(state.question, names)

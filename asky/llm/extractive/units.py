@@ -31,6 +31,7 @@ from asky.llm.extractive.pieces import (
 )
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
+from asky.text.beside.remarks import remark_spans, without_remarks
 from asky.text.plain import plain
 from asky.text.tables import bar_tables
 from asky.text.terms import content_terms, terms_of, words
@@ -70,7 +71,9 @@ class PassageText(Protocol):
     def linked_from(self) -> str: ...
 
 
-UnitKind = Literal["sentence", "item", "list", "task", "table", "row", "field", "property", "code", "entry", "heading"]
+UnitKind = Literal[
+    "sentence", "item", "list", "task", "table", "row", "field", "property", "code", "entry", "heading", "remark"
+]
 
 
 RECORDS: frozenset[UnitKind] = frozenset({"row", "field", "property", "entry", "table", "task"})
@@ -114,6 +117,8 @@ class Unit:
         """
         if self.kind == "code":
             return self.text
+        if self.kind == "remark":
+            return " ".join(self.text.split())
         if self.kind == "heading":
             return _one_line(_HEADING_MARK.sub("", self.text))
         if self.labelled:
@@ -212,7 +217,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
     for index, passage in enumerate(passages):
         title = terms_of(passage.title)
         parts = _parts(passage)
-        for position, unit in enumerate(_units_of(passage, parts)):
+        for position, unit in enumerate(_with_remarks(passage, parts)):
             path = next(path for start, path in reversed(parts) if start <= unit.span.start)
             source, paths = seen.setdefault(unit.quote, (passage.title, set()))
             if paths and (source != passage.title or path in paths):
@@ -242,8 +247,15 @@ def _parts(passage: PassageText) -> list[tuple[int, str]]:
     return [(0, passage.location.section or ""), *passage.sections]
 
 
-def _units_of(passage: PassageText, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
-    text, form = passage.text, form_of(passage.text, passage.title)
+def _with_remarks(passage: PassageText, parts: Sequence[tuple[int, str]]) -> Sequence[Unit]:
+    """Return the units of a passage in order; the remarks of others in it are units, each whole."""
+    remarks = [_unit(passage.text, Span(*span), "remark") for span in remark_spans(passage.text)]
+    units = [*_units_of(without_remarks(passage.text), passage.title, parts), *remarks]
+    return sorted(units, key=lambda unit: unit.span.start) if remarks else units
+
+
+def _units_of(text: str, title: str, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
+    form = form_of(text, title)
     if form == "prose" or _FRONT_MATTER.match(text):
         yield from _prose(text, parts)
     elif form == "code":

@@ -22,7 +22,14 @@ from asky.events import Event, Listener, Noted, StageAdvanced, StageFinished, St
 from asky.reading import scanned_pages
 from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
-from asky.research.corpus.report import OTHER_CONTENT, AcquireCounts, AcquireReport, DiskChanges, verdict_of
+from asky.research.corpus.report import (
+    OTHER_CONTENT,
+    AcquireCounts,
+    AcquireReport,
+    DiskChanges,
+    unread_parts,
+    verdict_of,
+)
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots
 from asky.research.local.names import show_name, source_title
@@ -256,9 +263,9 @@ class FileAcquirer:
             for each, cut in ordered:
                 self._keep_file(each, cut, target, counts)
         for each in read:
-            if each.error is None:
-                counts.record(each.found.file.shown, "indexed")
-            else:
+            if each.document is not None:
+                counts.record(each.found.file.shown, "indexed", unread_parts(each.document.metadata))
+            elif each.error is not None:
                 counts.record(each.found.file.shown, verdict_of(each.error), _reason(each.error, each.found.file.shown))
 
     def _keep_file(
@@ -310,7 +317,7 @@ def _type_by_name(name: str) -> str | None:
 def _record_unchanged(item: DiscoveredFile, state: FileState, counts: AcquireCounts, *, is_new: bool) -> None:
     """Report an unchanged file; one that could not be used before still cannot, and is listed again."""
     if state.verdict == "indexed":
-        counts.record(item.file.shown, "indexed" if is_new else "unchanged")
+        counts.record(item.file.shown, "indexed" if is_new else "unchanged", state.why)
     else:
         counts.record(item.file.shown, state.verdict, state.why)  # type: ignore[arg-type]  # written by this module
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from asky.config.schema import Chunking
 from asky.errors import StorageError
 from asky.reading.formats import reader_version
+from asky.research.corpus.report import unread_parts
 from asky.research.index.embed_chunks import MAX_CONTEXT_TOKENS, embedding_text
 from asky.research.vector_store_common import ids_from_bytes, ids_to_bytes, vectors_from_bytes, vectors_to_bytes
 from asky.storage.vectors import Pack
@@ -119,6 +120,7 @@ class Ingester:
                 mtime_ns=file.mtime_ns if file else None,
                 content_sha256=file.content_sha256 if file else None,
                 read_with=file.read_with if file else None,
+                why=unread_parts(document.metadata) if file else None,
                 metadata=dict(document.metadata),
             )
         return stored

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from asky.errors import SourceError, SourceUnreadable
 from asky.events import FileRead, FileVerdict, Listener
+from asky.evidence.unread import parts_of
+from asky.reading.limits import OMITTED
+from asky.reading.scanned_pages import SCANNED
+from asky.reading.text_builder import UNREAD_PARTS
+from asky.values import UnreadFile
+
+_PAGES = "{} scanned page{}: without text that can be read"
+_OMITTED = "the rest of the text: {:,} characters over the limit"
 
 OTHER_CONTENT = "its content does not match its name"
 """The reason for not reading a file that is not what its suffix says."""
@@ -18,7 +27,8 @@ class AcquireReport:
     """The outcome for everything that was scanned.
 
     `verdicts` counts files by verdict; `problems` lists each source that is not searchable, with the reason; `skipped`
-    holds `(first name, reason, count)` of what was skipped on purpose.
+    holds `(first name, reason, count)` of what was skipped on purpose. `partial` lists each source that is searchable
+    without some of its parts, with these.
     """
 
     verdicts: dict[str, int]
@@ -27,6 +37,13 @@ class AcquireReport:
     removed: int
     chunks_added: int
     seconds: float
+    partial: tuple[FileRead, ...] = ()
+
+    @property
+    def unread(self) -> list[UnreadFile]:
+        """Return the files that were not read, then the parts of others."""
+        files = [UnreadFile(each.path, each.verdict, each.why or "") for each in self.problems]
+        return [*files, *(part for each in self.partial for part in parts_of(each.path, each.why))]
 
 
 @dataclass(slots=True)
@@ -36,17 +53,20 @@ class AcquireCounts:
     listener: Listener
     verdicts: Counter[str] = field(default_factory=Counter)
     problems: list[FileRead] = field(default_factory=list)
+    partial: list[FileRead] = field(default_factory=list)
     skipped: list[tuple[str, str, int]] = field(default_factory=list)
     removed: int = 0
     chunks: int = 0
     started: float = field(default_factory=time.monotonic)
 
     def record(self, path: str, verdict: FileVerdict, why: str | None = None) -> None:
-        """Record the verdict for one source."""
+        """Record the verdict for one source; `why` is the reason, or lists the parts that it was read without."""
         self.verdicts[verdict] += 1
         event = FileRead(path, verdict, why)
         if verdict not in ("indexed", "unchanged"):
             self.problems.append(event)
+        elif why is not None:
+            self.partial.append(event)
         self.listener(event)
 
     def report(self) -> AcquireReport:
@@ -58,7 +78,19 @@ class AcquireCounts:
             self.removed,
             self.chunks,
             time.monotonic() - self.started,
+            tuple(self.partial),
         )
+
+
+def unread_parts(metadata: Mapping[str, str]) -> str | None:
+    """Return the parts that a document was read without, `name: reason; name: reason`, from its metadata, or `None`."""
+    scanned, omitted = metadata.get(SCANNED), metadata.get(OMITTED)
+    parts = [
+        metadata.get(UNREAD_PARTS),
+        _PAGES.format(scanned, "" if scanned == "1" else "s") if scanned else None,
+        _OMITTED.format(int(omitted)) if omitted and omitted.isdecimal() else None,
+    ]
+    return "; ".join(part for part in parts if part) or None
 
 
 def verdict_of(error: SourceError) -> FileVerdict:

@@ -70,7 +70,8 @@ def test_the_json_says_where_each_claim_and_its_passage_stand(asky: InProcess) -
     (asky.home / "report.md").write_text(REPORT)
     found = asky("verify", "report.md", "-d", "docs", "--json").json
     assert list(found) == [
-        "schema", "name", "path", "text", "claims", "counts", "references", "sources", "left_out", "warnings", "seconds"
+        "schema", "name", "path", "text", "claims", "counts", "references", "sources", "left_out", "warnings",
+        "seconds", "unread", "unread_count",
     ]  # fmt: skip
     assert (found["schema"], found["name"]) == ("asky.claims/1", "report.md")
     assert found["counts"] == {"supported": 3, "partial": 0, "unsupported": 0, "contradicted": 0}

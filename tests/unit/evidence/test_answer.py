@@ -112,5 +112,7 @@ def test_the_json_object_has_every_key_of_the_contract_in_order() -> None:
         "confidence": 0.75,
         "contradictions": [],
         "noted": [],
+        "unread": [],
+        "unread_count": 0,
     }
     assert list(value)[:8] == ["schema", "run", "session", "mode", "question", "model", "answer", "citations"]

@@ -26,6 +26,7 @@ from tests.support.timing import check_linear
         ("[[Page#Part]] [[#Part|x]] [[#Part]] [[Page#^37066d]] [[a/b/Page]]", "Page > Part x Part Page a/b/Page"),
         ("**[[Page_one_two|*alias*]]**", "*alias*"),
         ("It rains.[^1] It pours[^note].", "It rains. It pours."),
+        ("[^1]: In winter three.\n[^b]: See [^1]: it.", "In winter three.\nSee : it."),
         ("Before %%a comment [[x]]%% after", "Before after"),
         ("a ==highlight with **bold** and [[Page]]== b", "a highlight with bold and Page b"),
         ("a == b and c == d; x ==== y", "a == b and c == d; x ==== y"),

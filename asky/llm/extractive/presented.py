@@ -1,0 +1,68 @@
+"""Passages as the built-in model reads them: without the remarks of others, and without the marks of callouts.
+
+What is left out is spaces, so that offsets stay those of the passage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from asky.llm.extractive.units import PassageText
+from asky.text.beside.remarks import without_remarks
+from asky.values import Location
+
+_MARK = "[!"
+# The first line of a callout of Obsidian or GitHub, and the quoted lines below it.
+_CALLOUT = re.compile(
+    r"^(?P<head>[ \t]*(?:>[ \t]?)+\[![\w-]{1,30}(?:\|[^\]\n]{0,60})?\][+-]?)(?P<title>[^\n]*)"
+    r"(?P<body>(?:\n[ \t]*>[^\n]*)*)",
+    re.MULTILINE,
+)
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_NOT_LINE_END = re.compile(r"[^\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedPassage:
+    """A passage with the text that is read of it."""
+
+    key: str
+    title: str
+    text: str
+    location: Location
+    sections: Sequence[tuple[int, str]]
+    authors: str
+    file: str
+    linked_from: str
+
+
+def presented(passages: Sequence[PassageText], *, remarks: bool) -> list[PassageText]:
+    """Return the passages as they are read, with `remarks` only for a question about such."""
+    return [_presented(each, remarks=remarks) for each in passages]
+
+
+def _presented(passage: PassageText, *, remarks: bool) -> PassageText:
+    text = passage.text if remarks else without_remarks(passage.text)
+    text = _CALLOUT.sub(_without_marks, text) if _MARK in text else text
+    if text == passage.text:
+        return passage
+    others = (passage.location, passage.sections, passage.authors, passage.file, passage.linked_from)
+    return PresentedPassage(passage.key, passage.title, text, *others)
+
+
+def _without_marks(callout: re.Match[str]) -> str:
+    """Return a callout as paragraphs: its title, if it has one, and its text."""
+    body = _QUOTE.sub(_blank, callout["body"])
+    if callout["title"].strip() and body.startswith("\n "):
+        body = "\n\n" + body[2:]  # the space of a mark ends the paragraph
+    return _blank_text(callout["head"]) + callout["title"] + body
+
+
+def _blank(found: re.Match[str]) -> str:
+    return _blank_text(found[0])
+
+
+def _blank_text(text: str) -> str:
+    return _NOT_LINE_END.sub(" ", text)
