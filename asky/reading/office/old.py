@@ -17,8 +17,6 @@ _ENCRYPTED = ("EncryptedPackage", "EncryptionInfo")
 _OLD = (
     ("WordDocument", "Word", "docx"),
     ("PowerPoint Document", "PowerPoint", "pptx"),
-    ("Workbook", "Excel", "xlsx"),
-    ("Book", "Excel", "xlsx"),
     ("MatOST", "Works", "docx"),
 )
 _OTHERS = ((b"PK\x03\x04", ".docx"), (b"{\\rtf", ".rtf"), (b"MIME-Version", ".mht"))
