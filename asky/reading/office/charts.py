@@ -11,22 +11,15 @@ For readers of every office format:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from asky.reading.office.archive import Package
+from asky.reading.office.number_formats import shown_number
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
-
-_DAY_ZERO = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}  # of Excel's two calendars; noqa: DTZ001
-_MAX_DAYS = 2_958_465  # 9999-12-31
-_NO_SIGNS = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')
-_DIGITS = re.compile(r"[#0?,]*[0#?](?:\.([0#?]+))?")
-_EXACT = 1e15  # the digits that Excel keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,40 +63,13 @@ def series_lines(title: str, series: Iterable[Series]) -> list[str]:
     return lines or ([chart] if title else [])
 
 
-def shown_number(value: str, code: str, *, since_1904: bool = False) -> str:
-    """Return a number of a file as the format `code` of Excel shows it, in ISO form if it is a date."""
+def shown_value(value: str, code: str, *, since_1904: bool = False) -> str:
+    """Return a number of a file as the format `code` of Excel shows it; any other text as it is."""
     try:
         number = float(value)
     except ValueError:
         return value
-    signs = _NO_SIGNS.sub("", code.partition(";")[0])
-    if signs.lower() in ("", "general", "standard", "@"):
-        return _plain(number)
-    if re.search("[ymdhs]", signs, re.IGNORECASE):
-        return _date(number, signs.lower(), since_1904=since_1904)
-    digits = _DIGITS.search(signs)
-    if digits is None or "E" in signs or "/" in signs:
-        return _plain(number)
-    percent = "%" in signs
-    places = len(digits[1] or "")
-    text = f"{number * 100 if percent else number:{',' if ',' in digits[0] else ''}.{places}f}"
-    return f"{text}%" if percent else text
-
-
-def _plain(number: float) -> str:
-    is_whole = number % 1 == 0 and abs(number) < _EXACT
-    return f"{number:.0f}" if is_whole else f"{number:.10g}"
-
-
-def _date(days: float, signs: str, *, since_1904: bool) -> str:
-    if not 0 <= days <= _MAX_DAYS:
-        return _plain(days)
-    moment = _DAY_ZERO[since_1904] + timedelta(seconds=round(days * 86_400))
-    if not re.search("[yd]", signs) and ("h" in signs or "s" in signs):
-        return f"{moment:%H:%M}"
-    if "d" in signs:
-        return f"{moment:%Y-%m-%d %H:%M}" if "h" in signs else f"{moment:%Y-%m-%d}"
-    return f"{moment:%Y-%m}" if "m" in signs else f"{moment:%Y}"
+    return shown_number(number, code or "General", since_1904=since_1904)
 
 
 def _chart(root: Element) -> tuple[str, list[Series]]:
@@ -178,7 +144,7 @@ def _level(element: Element, *, since_1904: bool) -> dict[int, str]:
         number = point.get("idx", "")
         if text and number.isdecimal():
             own = point.get("formatCode") or code
-            found[int(number)] = text if is_text else shown_number(text, own, since_1904=since_1904)
+            found[int(number)] = text if is_text else shown_value(text, own, since_1904=since_1904)
     return found
 
 

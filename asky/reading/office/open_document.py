@@ -13,11 +13,12 @@ from asky.reading.office.math import math_text
 from asky.reading.office.odf.charts import read_chart
 from asky.reading.office.odf.inline import Anchored
 from asky.reading.office.odf.names import OFFICE, STYLE, local
-from asky.reading.office.odf.sheets import MarkedRows, write_sheets
+from asky.reading.office.odf.sheets import write_sheets
 from asky.reading.office.odf.slides import OpenSlides
 from asky.reading.office.odf.source import OpenSource
 from asky.reading.office.odf.styles import OpenStyles
 from asky.reading.office.odf.text import OpenText
+from asky.reading.office.workbook.layout import RowMarks
 from asky.values import Document
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def read_flat(data: bytes, name: str) -> Document:
 
 
 def _read(data: bytes, name: str, media_type: str, *, is_flat: bool) -> Document:
-    builder = MarkedRows()
+    builder = RowMarks()
     with UnreadableOffice(name):
         source = OpenSource(data, name, is_flat=is_flat)
         try:

@@ -4,12 +4,11 @@ import io
 import zipfile
 
 import pptx
-import pytest
 from pptx.chart.data import BubbleChartData, CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
 from asky.reading.office.archive import Package
-from asky.reading.office.charts import Series, chart_lines, series_lines, shown_number
+from asky.reading.office.charts import Series, chart_lines, series_lines
 
 NEW_CHART = """<cx:chartSpace xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"
  xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><cx:chartData><cx:data id="0"><cx:strDim type="cat">
@@ -77,20 +76,3 @@ def test_a_waterfall_is_read_too() -> None:
 def test_a_chart_without_values_is_its_title_or_nothing() -> None:
     assert series_lines("Empty", [Series("a", [])]) == ["Chart “Empty”"]
     assert series_lines("", []) == []
-
-
-@pytest.mark.parametrize(
-    ("value", "code", "shown"),
-    [
-        ("0.30000000000000004", "General", "0.3"),
-        ("1234567.5", '#,##0.00 "kr"', "1,234,567.50"),
-        ("45292", "d mmm yyyy", "2024-01-01"),
-        ("45292", "mmm yy", "2024-01"),
-        ("0.5", "hh:mm", "12:00"),
-        ("1e300", "yyyy", "1e+300"),
-        ("north", "0", "north"),
-        ("nan", "0.0", "nan"),
-    ],
-)
-def test_numbers_are_written_as_their_format_shows_them(value: str, code: str, shown: str) -> None:
-    assert shown_number(value, code) == shown

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from asky.reading.office.charts import Series, shown_number
+from asky.reading.office.charts import Series, shown_value
 from asky.reading.office.odf.names import CHART, OFFICE, STYLE, TABLE, TEXT, count, local
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _format(chart: Element, axis: Element | None) -> Callable[[str], str]:
         code = "yyyy-mm-dd"
     else:
         code = ""
-    return lambda text: shown_number(text, code)
+    return lambda text: shown_value(text, code)
 
 
 def _column(letters: str) -> int:

@@ -1,122 +1,120 @@
-"""Sheets of OpenDocument: the rows as shown, what is hidden marked, then remarks, charts and shapes."""
+"""Sheets of OpenDocument: the rows as shown, what is hidden marked, then shapes, charts and remarks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from asky.reading.office.odf.names import DRAW, OFFICE, TABLE, TEXT, count
-from asky.reading.office.odf.tables import MAX_REPEATS, MAX_ROWS, OpenRow, TableRows, header_rows, rows_of
+from asky.reading.office.odf.names import DRAW, FO, OFFICE, TABLE, TEXT, count
+from asky.reading.office.odf.styles import OpenStyles
+from asky.reading.office.odf.tables import MAX_REPEATS, MAX_ROWS, TableRows, rows_of
 from asky.reading.office.odf.text import OpenText
-from asky.reading.tables.cells import MAX_COLUMNS, GridCell
-from asky.reading.tables.rows import add_table
-from asky.reading.text_builder import TextBuilder
+from asky.reading.office.workbook.layout import add_sheet
+from asky.reading.office.workbook.sheet import Area, Sheet, SheetRow, area
+from asky.reading.tables.cells import MAX_COLUMNS
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _PARAGRAPH = f"{TEXT}p"
 _HIDDEN = ("collapse", "filter")
-_HIDDEN_COLUMN = " [hidden column]"
-_HIDDEN_ROW = "[hidden row] "
-_ROW_SIGN = "\ufdd1"  # stands in the values of a hidden row until its line is written; no text of a file contains it
-
-
-class MarkedRows(TextBuilder):
-    """A builder that begins the lines of hidden rows with `[hidden row] `."""
-
-    def add(self, text: str) -> None:
-        """Append `text`, scrubbed."""
-        if _ROW_SIGN in text:
-            lines = text.splitlines(keepends=True)
-            text = "".join(_HIDDEN_ROW + line.replace(_ROW_SIGN, "") if _ROW_SIGN in line else line for line in lines)
-        super().add(text)
+_VALUES = {"date": "date-value", "time": "time-value", "boolean": "boolean-value", "string": "string-value"}
 
 
 def write_sheets(body: Element, text: OpenText) -> None:
     """Write the sheets of a workbook, each with its heading."""
-    for table in body.iterchildren(f"{TABLE}table"):
-        _write_sheet(table, text)
+    filtered = _filtered(body)
+    for number, table in enumerate(body.iterchildren(f"{TABLE}table"), start=1):
+        sheet = _sheet(table, text, f"Sheet {number}")
+        sheet.heads |= filtered.get(sheet.name, frozenset())
+        add_sheet(text.blocks.builder, sheet)
+        shapes = table.find(f"{TABLE}shapes")
+        if shapes is not None:
+            text.write(shapes)
+        for frame in text.anchored.frames:
+            text.write_one(frame)
+        text.anchored.frames = []
+        for line in text.remarks():
+            text.blocks.item(line)
+        text.blocks.close()
 
 
-def _write_sheet(table: Element, text: OpenText) -> None:
-    name = table.get(f"{TABLE}name", "")
+def _sheet(table: Element, text: OpenText, unnamed: str) -> Sheet:
     is_hidden = text.styles.is_hidden("table", table.get(f"{TABLE}style-name", ""))
-    heading = f"{name} (hidden sheet)" if is_hidden else name
-    text.blocks.builder.mark_heading(heading, 1)
-    text.blocks.builder.add(f"{heading}\n")
-    rows = list(_rows(table, text))
-    columns = sorted(set().union(*(row.cells for row in rows)))
-    named = header_rows(table)
-    text.blocks.rows(
-        lambda builder: add_table(builder, _grid(rows, columns, _hidden_columns(table)), header_rows=named)
-    )
-    text.blocks.close()
-    shapes = table.find(f"{TABLE}shapes")
-    if shapes is not None:
-        text.write(shapes)
-    for frame in text.anchored.frames:
-        text.write_one(frame)
-    text.anchored.frames = []
-    for line in text.remarks():
-        text.blocks.item(line)
-    text.blocks.close()
-
-
-def _rows(table: Element, text: OpenText) -> Iterator[OpenRow]:
-    """Yield the rows up to the last one that shows something; empty rows part tables, as far as one does."""
+    sheet = Sheet(table.get(f"{TABLE}name") or unnamed, "hidden" if is_hidden else "visible")
+    sheet.hidden_columns = list(_hidden_columns(table))
     reader = TableRows(lambda cell: _shown(cell, text))
-    gap: OpenRow | None = None
-    for element, _ in rows_of(table):
+    bold = _Bold(text.styles)
+    merged: list[Area] = []
+    heads: set[int] = set()
+    number = 0
+    for element, is_head in rows_of(table):
         row = reader.read(element)
-        if not row.cells:
-            gap = row
-            continue
-        if gap is not None:
-            yield gap
-            gap = None
-        if element.get(f"{TABLE}visibility") in _HIDDEN:
-            first = min(row.cells)
-            cell = row.cells[first]
-            marked = GridCell(f"{cell.text}{_ROW_SIGN}", rows=cell.rows, columns=cell.columns)
-            row = OpenRow({**row.cells, first: marked}, row.covered)
-        stated = count(element, f"{TABLE}number-rows-repeated", 1, MAX_ROWS)
-        yield from [row] * min(stated, MAX_REPEATS)
-        if stated > MAX_REPEATS:
-            what = f"{stated - MAX_REPEATS:,} rows of {table.get(f'{TABLE}name', 'a sheet')}"
-            text.blocks.builder.skip(what, "they repeat the row above them")
+        repeated = count(element, f"{TABLE}number-rows-repeated", 1, MAX_ROWS)
+        if row.cells:
+            cells = {column + 1: cell.text for column, cell in row.cells.items() if cell.text}
+            hides = element.get(f"{TABLE}visibility") in _HIDDEN
+            is_bold = bold.is_bold(element)
+            for each in range(number + 1, number + 1 + min(repeated, MAX_REPEATS)):
+                if cells:
+                    sheet.rows.append(SheetRow(each, dict(cells), hides, is_bold))
+            merged += [
+                Area(number + 1, column + 1, min(number + cell.rows, MAX_ROWS), column + cell.columns)
+                for column, cell in row.cells.items()
+                if cell.rows > 1 or cell.columns > 1
+            ]
+            if is_head:
+                heads.update(range(number + 1, number + 1 + min(repeated, MAX_REPEATS)))
+            if repeated > MAX_REPEATS:
+                what = f"{repeated - MAX_REPEATS:,} rows of {sheet.name}"
+                text.blocks.builder.skip(what, "they repeat the row above them")
+        number += repeated
+    sheet.merged, sheet.heads = merged, frozenset(heads)
+    return sheet
 
 
-def _grid(rows: list[OpenRow], columns: list[int], hidden: frozenset[int]) -> Iterator[list[GridCell]]:
-    """Yield the rows with the columns that show something; the first filled row says which of them are hidden."""
-    place = {column: number for number, column in enumerate(columns)}
-    waits = hidden
-    for row in rows:
-        cells = dict(row.cells)
-        if waits and len(cells) > 1:
-            for column in waits & cells.keys():
-                cells[column] = GridCell(f"{cells[column].text}{_HIDDEN_COLUMN}")
-            waits = frozenset()
-        for column, cell in cells.items():
-            if cell.columns > 1:
-                inside = sum(column <= each < column + cell.columns for each in columns[place[column] :])
-                cells[column] = GridCell(cell.text, rows=cell.rows, columns=max(inside, 1))
-        last = place[max(cells)] + 1 if cells else 0
-        yield OpenRow(cells, row.covered).listed(columns[:last])
+class _Bold:
+    """Knows which rows are written in bold letters as a whole, by the styles of their cells."""
+
+    def __init__(self, styles: OpenStyles) -> None:
+        self._styles = styles
+        self._known: dict[str, bool] = {}
+
+    def is_bold(self, row: Element) -> bool:
+        """Return whether all cells with text are bold."""
+        default = row.get(f"{TABLE}default-cell-style-name", "")
+        filled = [cell for cell in row.iterchildren(f"{TABLE}table-cell") if len(cell)]
+        return bool(filled) and all(self._is(cell.get(f"{TABLE}style-name") or default) for cell in filled)
+
+    def _is(self, name: str) -> bool:
+        if name not in self._known:
+            self._known[name] = self._styles.property("table-cell", name, f"{FO}font-weight") in ("bold", "700")
+        return self._known[name]
 
 
-def _hidden_columns(table: Element) -> frozenset[int]:
-    """Return the columns that are hidden, from 0."""
-    found: set[int] = set()
-    column = 0
+def _hidden_columns(table: Element) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of the columns that are hidden together, from 1."""
+    column = 1
     for each in table.iter(f"{TABLE}table-column", f"{TABLE}table-row"):
         if each.tag == f"{TABLE}table-row":
-            break
+            return
         repeated = count(each, f"{TABLE}number-columns-repeated", 1, MAX_COLUMNS)
-        if each.get(f"{TABLE}visibility") in _HIDDEN:
-            found.update(range(column, min(column + repeated, MAX_COLUMNS)))
+        if each.get(f"{TABLE}visibility") in _HIDDEN and column <= MAX_COLUMNS:
+            yield column, min(column + repeated - 1, MAX_COLUMNS)
         column += repeated
-    return frozenset(found)
+
+
+def _filtered(body: Element) -> dict[str, frozenset[int]]:
+    """Return the row of names of each sheet that has a filter with buttons there."""
+    found: dict[str, frozenset[int]] = {}
+    for each in body.iterfind(f"{TABLE}database-ranges/{TABLE}database-range"):
+        if each.get(f"{TABLE}display-filter-buttons") == "true" and each.get(f"{TABLE}contains-header") != "false":
+            name, _, first = each.get(f"{TABLE}target-range-address", "").partition(":")[0].rpartition(".")
+            place = area(first)
+            if place is not None:
+                sheet = name.removeprefix("$").strip("'").replace("''", "'")
+                found[sheet] = found.get(sheet, frozenset()) | {place.top}
+    return found
 
 
 def _shown(cell: Element, text: OpenText) -> str:
@@ -151,6 +149,3 @@ def _formula(cell: Element) -> str:
     """Return the formula of a cell that nothing has computed: `=SUM([.A1:.A3])`."""
     formula = cell.get(f"{TABLE}formula", "")
     return f"={formula.partition(':=')[2]}" if ":=" in formula else formula
-
-
-_VALUES = {"date": "date-value", "time": "time-value", "boolean": "boolean-value", "string": "string-value"}
