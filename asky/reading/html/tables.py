@@ -42,7 +42,10 @@ def arrange_tables(tree: HtmlElement) -> None:
             table.append(foot)  # shown last, wherever it is written
         rows = list(_rows(table))
         if not _is_layout(table, rows):
-            _Arranged(table, rows, etree.SubElement).write()
+            for part in _parts(rows):
+                if part[0] is not rows[0]:
+                    table = _moved(part, table)
+                _Arranged(table, part, etree.SubElement).write()
         else:
             for row in rows:
                 for cell in row.iterchildren("th"):
@@ -52,6 +55,33 @@ def arrange_tables(tree: HtmlElement) -> None:
 def _rows(table: HtmlElement) -> Iterator[HtmlElement]:
     for part in table.iterchildren(*_PARTS, "tr"):
         yield from [part] if part.tag == "tr" else part.iterchildren("tr")
+
+
+def _parts(rows: Sequence[HtmlElement]) -> list[list[HtmlElement]]:
+    """Return the rows of each table in a table: another begins with a row of other names, of nothing but `th`."""
+    parts: list[list[HtmlElement]] = []
+    names: list[list[str]] = []
+    for row in rows:
+        cells = list(row.iterchildren(*_CELLS))
+        is_head = len(cells) > 1 and all(cell.tag == "th" for cell in cells)
+        texts = [_text(cell) for cell in cells] if is_head else []
+        if is_head and parts and texts in names and parts[-1][-1].find("td") is not None:
+            row.clear(keep_tail=True)  # names that are repeated further down
+        elif not parts or (is_head and names and parts[-1][-1].find("td") is not None):
+            parts.append([row])
+        else:
+            parts[-1].append(row)
+        names += [texts] if is_head else []
+    return parts
+
+
+def _moved(rows: Sequence[HtmlElement], table: HtmlElement) -> HtmlElement:
+    """Move rows into a table of their own behind `table`."""
+    other = table.makeelement("table")
+    other.tail, table.tail = table.tail, None
+    table.addnext(other)
+    other.extend(rows)
+    return other
 
 
 def _is_layout(table: HtmlElement, rows: Sequence[HtmlElement]) -> bool:

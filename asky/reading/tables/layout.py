@@ -28,7 +28,7 @@ class TableLayout:
 
     `line` is the header as a line. `header` are the texts of its rows, which may come again. `kinds` has the kind of
     each column that is certain, else "". In a form, names stand beside their values. `is_sure` says that marks or the
-    kinds of the values tell the header.
+    kinds of the values tell the header, `is_marked` that the format marks all its cells as names.
     """
 
     first: int = 0
@@ -39,6 +39,7 @@ class TableLayout:
     kinds: tuple[Kind, ...] = ()
     is_form: bool = False
     is_sure: bool = False
+    is_marked: bool = False
 
     def takes(self, row: GridRow) -> bool:
         """Return whether the values of a row can be those of the columns: most are as many, and of their kinds."""
@@ -87,6 +88,13 @@ def lay_out(rows: Sequence[GridRow], *, header_rows: int | None = None, is_list:
     return _headed(rows, _first_of_names(rows, place), _with_units(rows, end), is_sure=is_sure)
 
 
+def is_marked(row: GridRow) -> bool:
+    """Return whether all the filled cells of a row are marked as names, but perhaps for that in the first column."""
+    columns = [column for column, _, _ in row.cells()]
+    rest = columns[1:] if columns[:1] == [0] else columns
+    return bool(rest) and row.heads.issuperset(rest)
+
+
 # header rows
 
 
@@ -112,7 +120,8 @@ def _headed(rows: Sequence[GridRow], first: int, end: int, *, is_sure: bool = Fa
         for name, label in zip(names, labels, strict=True)
     ]
     line = "; ".join(text for text, label, has in zip(shown, labels, filled, strict=True) if text and (label or has))
-    return TableLayout(first, end, names, line, header, _kinds(body, width), is_sure=is_sure)
+    marked = all(map(is_marked, rows[first:end]))
+    return TableLayout(first, end, names, line, header, _kinds(body, width), is_sure=is_sure, is_marked=marked)
 
 
 def _label(parts: Sequence[str], unit: str, *, fits: bool) -> str:
@@ -162,20 +171,14 @@ def _column(rows: Sequence[GridRow], column: int) -> list[str]:
 def _marked_rows(rows: Sequence[GridRow]) -> int:
     """Return how many of the first rows are marked as names, but perhaps for their first cell; 0 if all rows are."""
     marked = 0
-    while marked < len(rows) and _is_marked(rows[marked]):
+    while marked < len(rows) and is_marked(rows[marked]):
         marked += 1
     return marked if marked < len(rows) and marked <= _MAX_HEADS and _score(rows, marked - 1) >= 0 else 0
 
 
-def _is_marked(row: GridRow) -> bool:
-    columns = [column for column, _, _ in row.cells()]
-    rest = columns[1:] if columns[:1] == [0] else columns
-    return bool(rest) and row.heads.issuperset(rest)
-
-
 def _has_row_heads(rows: Sequence[GridRow]) -> bool:
     """Return whether the first cell of most rows is marked as a name, that of the first row too, and others are not."""
-    headed = [0 in row.heads and not _is_marked(row) for row in rows]
+    headed = [0 in row.heads and not is_marked(row) for row in rows]
     return headed[0] and sum(headed) >= _MOST * len(rows)
 
 

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from asky.reading.tables.cells import GridCell, GridRow, placed, row_of
 from asky.reading.tables.forms import pairs_of
 from asky.reading.tables.kinds import kind_of
-from asky.reading.tables.layout import TableLayout, lay_out
+from asky.reading.tables.layout import TableLayout, is_marked, lay_out
 from asky.reading.text_builder import TextBuilder
 from asky.text.tables import column_letters, joined_name, named_row
 
@@ -88,7 +88,7 @@ class _Table:
             self._decide()
             self._holds, self._is_soft = True, False
         elif self._holds:
-            if self._parts_tables(row):
+            if self._parts_tables(row) or (self._held and self._is_marked_again(row, self._held[0], self._held[-1])):
                 self._decide()
                 self._holds = self._is_soft = True
             if not self._held and self._is_line(row):
@@ -137,7 +137,20 @@ class _Table:
 
     def _names_others(self, row: GridRow) -> bool:
         """Return whether a row seems to begin another table within the rows of this one."""
-        return self._layout is not None and self._layout.contradicts(row, several=2) and not row.merged
+        layout = self._layout
+        return (
+            layout is not None
+            and not row.merged
+            and (
+                layout.contradicts(row, several=2)
+                or (layout.is_marked and is_marked(row) and len(list(row.cells())) > 1)
+            )
+        )
+
+    def _is_marked_again(self, row: GridRow, first: GridRow, last: GridRow) -> bool:
+        """Return whether a row is marked as the header of the rows that are held is, and none of these names."""
+        is_like = is_marked(first) or (self._layout is not None and self._layout.is_marked)
+        return is_like and is_marked(row) and not is_marked(last) and row.lone() is None
 
     def _is_line(self, row: GridRow) -> bool:
         """Return whether a row is a title, the heading of a group or a note, and not the value of its column."""

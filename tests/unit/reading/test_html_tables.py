@@ -105,3 +105,22 @@ def test_a_long_table_takes_linear_time() -> None:
     check_linear(
         lambda size: read(f"<table>{row('a', 'b', tag='th')}{row('x', '1') * size}</table>".encode(), "a.html"), 200
     )
+
+
+def test_a_row_of_other_names_begins_another_table_and_one_of_the_same_is_left_out() -> None:
+    names, others = row("Item", "Price", tag="th"), row("Crew", "Role", tag="th")
+    table = f"<table>{names}{row('Oar', '4')}{names}{row('Rope', '5')}{others}{row('Ann', 'Mate')}</table>"
+    assert shown(table) == [
+        "Item | Price",
+        "--- | ---",
+        "Oar | 4",
+        "Rope | 5",
+        "Crew | Role",
+        "--- | ---",
+        "Ann | Mate",
+    ]
+
+
+def test_a_page_that_names_no_body_has_its_tables_and_hides_what_is_hidden() -> None:
+    page = f"<title>T</title><main><p>{TEXT}</p><p hidden>secret</p><table>{row('a', 'b')}</table></main>"
+    assert read(page.encode(), "a.html").text.splitlines() == [TEXT, "", "a | b"]

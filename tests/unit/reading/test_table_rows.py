@@ -247,3 +247,17 @@ def test_a_header_shorter_than_its_rows_by_one_leaves_the_first_column_without_a
 def test_rows_take_linear_time() -> None:
     check_linear(lambda size: listed(["a", "b", "c"] if number % 50 else [] for number in range(size)), 2_000)
     check_linear(lambda size: table([[Cell("x", rows=size, columns=3), "y"], *(["z"] for _ in range(size))]), 1_000)
+
+
+def test_a_row_that_is_marked_like_the_header_begins_another_table_if_it_has_other_names() -> None:
+    rows = [
+        heads("Item", "Price"),
+        ["Oar", "4"],
+        heads("Item", "Price"),
+        ["Rope", "5"],
+        heads("Crew", "Role"),
+        ["Ann", "Mate"],
+    ]
+    assert table(rows)[1:] == ["Item: Oar; Price: 4", "Item: Rope; Price: 5", "Crew; Role", "Crew: Ann; Role: Mate"]
+    totals = [heads("Item", "Price"), ["Oar", "4"], heads("Total", "4"), ["Rope", "5"]]
+    assert table(totals)[2:] == ["Item: Total; Price: 4", "Item: Rope; Price: 5"]
