@@ -105,7 +105,9 @@ def is_form(rows: Sequence[GridRow], *, is_list: bool) -> bool:
         return False
     if not values or any(names_field(value) for _, value in parted[0]) or len(rows) > _LISTED:
         return False
-    if sum(map(names_field, names)) >= _HALF * len(names) and (len(names) > _FEW_NAMES or not is_list):
+    if sum(map(names_field, names)) >= _HALF * len(names) and (
+        len(names) > _FEW_NAMES or not is_list or kind_of(values[0]) != "text"
+    ):
         return True
     if count[0][0] > 1 or is_list:
         return False

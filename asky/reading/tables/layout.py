@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.reading.tables.cells import GridRow
-from asky.reading.tables.forms import is_form
+from asky.reading.tables.forms import is_form, names_field
 from asky.reading.tables.kinds import Kind, is_counted, is_year, kind_of, kind_of_column, unit_of
 from asky.text.scrub import one_line
 from asky.text.tables import NAME_CHARS, column_names
@@ -248,7 +248,7 @@ def _place_of_names(rows: Sequence[GridRow], *, is_list: bool) -> int | None:
     best = max(candidates, key=lambda number: (scores[number], number))
     if scores[best] > 0:
         return best
-    if whole is None or scores[whole] < 0 or (width == 2 and not is_list):
+    if whole is None or scores[whole] < 0 or (width == 2 and not is_list and not names_field(rows[whole].values[1])):
         return None
     return whole if _is_row_of_words(rows, whole) else None
 

@@ -140,6 +140,7 @@ def test_several_names_beside_their_values_in_a_row() -> None:
 
 def test_two_columns_with_a_header_have_one() -> None:
     assert table([["Item", "Price"], ["Oar", "40"], ["Rope", "12.50"]])[1] == "Item: Oar; Price: 40"
+    assert table([["Role", "Person"], ["Mate", "Ola Berg"]])[1] == "Role: Mate; Person: Ola Berg"
     assert table([heads("Country", "Capital"), ["Norway", "Oslo"]])[1] == "Country: Norway; Capital: Oslo"
     assert listed([["city", "river"], ["Oslo", "Akerselva"], ["Lyon", "Rhone"]])[1] == "city: Oslo; river: Akerselva"
 
