@@ -154,13 +154,15 @@ class Chunk:
 class Location:
     """The place of a span, in terms a reader can use. `page` and `line`, that of the first character, count from 1.
 
-    Only texts that are stored line by line as in their file have lines.
+    Only texts that are stored line by line as in their file have lines. `columns` are the names of the columns, parted
+    by bars, of a table that begins before the span and goes on with its first line.
     """
 
     section: str | None = None
     page: int | None = None
     page_label: str | None = None
     line: int | None = None
+    columns: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ def citation_json(citation: Citation) -> dict[str, Any]:
         "page_label": location.page_label,
         **({"line": location.line} if location.line is not None else {}),
         "section": location.section,
+        **({"columns": location.columns} if location.columns is not None else {}),
         "start": citation.span.start,
         "end": citation.span.end,
         "quote": citation.quote,

@@ -5,7 +5,8 @@
     The text of the passage.
     </passage 9f3c2a71d0b4e865>
 
-`sections` are those that begin within the text, each on a line behind the offset of its first character.
+`sections` are those that begin within the text, each on a line behind the offset of its first character. `columns` has
+the head of a table whose rows go on in the text, `Item | Price`, if it stands before it.
 
 The marker is random for each run, so that no stored text can know it. In addition, anything in a text that resembles a
 fence, a control token of a chat template or an invisible instruction is shown in a visible, harmless form: with a
@@ -27,6 +28,7 @@ from asky.text.urls import host_of
 from asky.values import Evidence, Location, Source
 
 _MAX_HEADING_CHARS = 200
+_MAX_COLUMNS_CHARS = 1_000
 _MAX_LISTED_CHARS = 120
 _MAX_DATE_CHARS = 25
 _MAX_SECTIONS = 20  # told of a passage: more begin in one of a glossary, whose headings are its text
@@ -52,7 +54,7 @@ _LOCAL_PATH = re.compile(r"(?:file://|local://|/|~/|\\\\|[A-Za-z]:[\\/])", re.IG
 _STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
 _ATTRIBUTE = rf" ([a-z_]+)=({_STRING}|[0-9a-z]{{1,20}})"
 _OPENING = re.compile(
-    rf"^<passage ([0-9a-f]{{8,32}}) ({KEY.pattern})((?: [a-z_]+=(?:{_STRING}|[0-9a-z]{{1,20}})){{1,12}})>\n",
+    rf"^<passage ([0-9a-f]{{8,32}}) ({KEY.pattern})((?: [a-z_]+=(?:{_STRING}|[0-9a-z]{{1,20}})){{1,13}})>\n",
     re.MULTILINE,
 )
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
@@ -141,6 +143,8 @@ def _block(item: Evidence, marker: str) -> str:
         attributes.append(f"page_label={_quoted(location.page_label[:_MAX_HEADING_CHARS])}")
     if location.line is not None:
         attributes.append(f"line={location.line}")
+    if location.columns is not None:
+        attributes.append(f"columns={_quoted(location.columns[:_MAX_COLUMNS_CHARS])}")
     file = re.split(r"[/\\]", item.source.path or "")[-1]
     if file and file != item.source.title:
         attributes.append(f"file={_quoted(file[:_MAX_HEADING_CHARS])}")
@@ -168,7 +172,7 @@ def _shown(opening: re.Match[str], body: str) -> ShownPassage:
     _, key, listed = opening.groups()
     found = {name: _unquoted(value) if value[0] == '"' else value for name, value in _ATTRIBUTES.findall(listed)}
     page, line = (int(found[name]) if found.get(name, "").isdigit() else None for name in ("page", "line"))
-    location = Location(found.get("section"), page, found.get("page_label"), line)
+    location = Location(found.get("section"), page, found.get("page_label"), line, found.get("columns"))
     origin = {name: found.get(name, "") for name in ("title", "source", "authors", "date", "file", "linked_from")}
     return ShownPassage(key, location=location, text=_restore(body), sections=tuple(_sections(found)), **origin)
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from asky.text.tables import bar_tables
+from asky.text.tables import bar_tables, cells_of
 from asky.values import Span
 
 _QUOTES = frozenset("'\"`´‘’‚‛“”„‟«»‹›′″")
@@ -20,10 +20,11 @@ _CLOSES = frozenset(".,;:!?)]}")  # a space before them is that of a link which 
 
 
 class Quotable:
-    """A text in which many quotations can be searched."""
+    """A text in which many quotations can be searched; `columns` is the head of a table that goes on at its start."""
 
-    def __init__(self, text: str, *, ignore_case: bool = False) -> None:
+    def __init__(self, text: str, *, ignore_case: bool = False, columns: str | None = None) -> None:
         self._text = text
+        self._columns = cells_of(columns) if columns else ()
         self._ignore_case = ignore_case
         self._rows: list[tuple[str, Span]] | None = None
         self._normal, self._origins = _normalised(text, ignore_case)
@@ -50,7 +51,7 @@ class Quotable:
     def _rows_with(self, wanted: str) -> Iterator[Span]:
         """Yield the rows of tables that have `wanted` in them when their columns are named: `Mill: Clare`."""
         if self._rows is None:
-            rows = (row for table in bar_tables(self._text) if table.names for row in table.rows)
+            rows = (row for table in bar_tables(self._text, names=self._columns) if table.names for row in table.rows)
             self._rows = [(prepare_quote(row.named, ignore_case=self._ignore_case), row.span) for row in rows]
         yield from (span for named, span in self._rows if wanted in named)
 

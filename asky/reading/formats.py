@@ -58,10 +58,10 @@ FORMATS = (
         version=2,
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=4),
-    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=3),
+    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=4),
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
-    Format("text/csv", (".csv", ".tsv"), "asky.reading.tables.csv_file", version=2),
+    Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=3),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=4),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
     Format(

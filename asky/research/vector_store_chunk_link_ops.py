@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from asky.errors import AskyError
-from asky.research.excerpts.locations import location_of
+from asky.research.excerpts.locations import columns_at, location_of
 from asky.research.index.dense_leg import DenseLeg, nearest
 from asky.research.index.embed_chunks import always, embed_for_queries
 from asky.research.index.following import Raised, follow
@@ -21,14 +21,14 @@ from asky.research.vector_store_common import best
 from asky.storage.scope import Scope
 from asky.storage.vectors import Coverage
 from asky.text.terms import content_terms
-from asky.values import PRIVATE_KINDS, Hit
+from asky.values import PRIVATE_KINDS, Hit, Location
 
 if TYPE_CHECKING:
     from asky.research.index.reranking import Reranker
     from asky.research.index.store_parts import StoreParts
     from asky.research.vector_store_common import Ids, Scores, Vectors
     from asky.storage.chunks import StoredChunk
-    from asky.values import Link, Source
+    from asky.values import Link, Page, Section, Source
 
 _EMBEDDED_LINKS = 100  # those that share most words with the query: embedding 1,000 links would take 10 s
 _LINK_CHARACTERS = 200
@@ -205,7 +205,7 @@ def _hits(
                 chunk_id=chunk.id,
                 span=chunk.span,
                 text=chunk.text,
-                location=location_of(*structures[chunk.document_id], _first_character(chunk)),
+                location=_location(store, chunk, *structures[chunk.document_id]),
                 linked_from=_shown_origin(origin, source),
                 also_in=others,
             )
@@ -218,6 +218,14 @@ def _shown_origin(origin: Source | None, source: Source) -> str | None:
     if origin is None or (origin.kind in PRIVATE_KINDS and source.kind not in PRIVATE_KINDS):
         return None
     return origin.title
+
+
+def _location(store: StoreParts, chunk: StoredChunk, sections: Sequence[Section], pages: Sequence[Page]) -> Location:
+    start = _first_character(chunk)
+    location = location_of(sections, pages, start)
+    if "|" not in chunk.text.strip().partition("\n")[0]:
+        return location
+    return replace(location, columns=columns_at(store.tables.documents, chunk.document_id, start))
 
 
 def _first_character(chunk: StoredChunk) -> int:

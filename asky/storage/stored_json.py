@@ -85,8 +85,8 @@ TEXT = str | None
 _WORK = {"authors?": [str], "published?": TEXT, "published_in?": TEXT, "doi?": TEXT}
 _CITATION = {
     "n": int, "source_id": str, "kind": str, "url": TEXT, "path": TEXT, "title": str, "page": int | None,
-    "page_label": TEXT, "line?": int | None, "section": TEXT, "start": int, "end": int, "quote": str, "sha256": str,
-    "fetched_at": TEXT, **_WORK,
+    "page_label": TEXT, "line?": int | None, "section": TEXT, "columns?": TEXT, "start": int, "end": int,
+    "quote": str, "sha256": str, "fetched_at": TEXT, **_WORK,
 }  # fmt: skip
 _CLAIM = {
     "text": str, "start": int, "end": int, "citations": [int], "verdict": str, "score": NUMBER,

@@ -41,6 +41,7 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "page": hit.location.page,
         "page_label": hit.location.page_label,
         "section": hit.location.section,
+        **({"columns": hit.location.columns} if hit.location.columns is not None else {}),
         "start": hit.span.start,
         "end": hit.span.end,
         "text": hit.text,

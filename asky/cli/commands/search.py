@@ -118,6 +118,8 @@ def _print(terminal: Terminal, hits: list[Hit]) -> None:
             terminal.line(f"   {'id' if len(ids) == 1 else 'ids'} {', '.join(map(str, ids))}", hang=3)
         if paths := [each.path for each in hit.also_in if each.path]:
             terminal.line(f"   also in {', '.join(paths)}", hang=3)
+        if hit.location.columns is not None:
+            terminal.line(f"   columns: {hit.location.columns}", hang=3)
         for line in wrapped_excerpt(hit.text):
             terminal.line(f"   {line}")
         terminal.line()

@@ -118,6 +118,7 @@ def check_reply(
         {each.n: each.quote for each in citations},
         question=question,
         about={each.n: _known(each) for each in citations},
+        columns={each.n: each.location.columns for each in citations},
         others=[(key, passage.text) for key, passage in shown.items()],
     )
     marked, claims = mark_unsupported(numbered.text, claims)
@@ -129,7 +130,8 @@ def _known(citation: Citation) -> str:
     """Return what a model was told of a passage beside its text."""
     source, place = citation.source, citation.location
     page = place.page_label or place.page
-    told = (source.title, place.section, source.published, f"page {page}" if page is not None else None)
+    on_page = f"page {page}" if page is not None else None
+    told = (source.title, place.section, source.published, on_page, place.columns)
     return " ; ".join(each for each in told if each)
 
 
@@ -179,7 +181,8 @@ def _located(
 
 
 def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, Evidence], locate: Locate) -> Citation:
-    passage, evidence = Quotable(masked_markup(citation.quote)), shown[citation.key]
+    columns, evidence = citation.location.columns, shown[citation.key]
+    passage = Quotable(masked_markup(citation.quote), columns=columns)
     quoted = [places for quote in quotes if (places := list(islice(passage.places(quote), _MAX_PLACES)))]
     if not quoted:
         return citation
@@ -187,6 +190,7 @@ def _located_one(citation: Citation, quotes: Sequence[str], shown: Mapping[str, 
     quoted = [[place for place in places if _section_at(evidence, place) in certain] or places for places in quoted]
     first = quoted[0][0]
     location = locate(evidence.document_id, Span(citation.span.start + first.start, citation.span.start + first.end))
+    location = replace(location, columns=columns)
     if evidence.sections:
         location = replace(location, section=_sections_of(evidence, quoted))
     return replace(citation, location=location)

@@ -59,10 +59,14 @@ class Value:
         return self.text.lower() in _NULL
 
 
-def read_values(text: str) -> tuple[Value, ...]:
-    """Return the values of a record in the order of `text`; empty for a text that is none; linear time."""
-    for reader in (_json_values, _table_values, _row_values, _path_values):
-        found = tuple(islice(reader(text), _MAX_VALUES))
+def read_values(text: str, columns: str | None = None) -> tuple[Value, ...]:
+    """Return the values of a record in the order of `text`; empty for a text that is none; linear time.
+
+    `columns` is the head of a table with bars that goes on at the start.
+    """
+    tables = _table_values(text, _cells(columns) if columns else [])
+    for reader in (_json_values(text), tables, _row_values(text), _path_values(text)):
+        found = tuple(islice(reader, _MAX_VALUES))
         if len(found) >= _MIN_VALUES:
             return found
     return ()
@@ -142,16 +146,17 @@ def _unescaped(string: str) -> str:
     )
 
 
-def _table_values(text: str) -> Iterator[Value]:
-    """Yield the cells of tables with bars below their names."""
+def _table_values(text: str, header: list[str]) -> Iterator[Value]:
+    """Yield the cells of tables with bars below their names; a line without bars may head a group of rows."""
     if "|" not in text:
         return
-    header: list[str] = []
     before = ""
     for row, line in enumerate(text.split("\n")[:_MAX_VALUES]):
         line = line.strip()
-        if "|" not in line:
+        if not line:
             header, before = [], ""
+        elif "|" not in line:
+            before = ""
         elif _RULE.fullmatch(line) and before:
             header = _cells(before)
         elif header:

@@ -118,9 +118,9 @@ def _is_negated(words_read: list[str]) -> bool:
     )
 
 
-def read_passage(text: str) -> Passage:
-    """Return a passage with its sentences."""
-    values = read_values(text)
+def read_passage(text: str, columns: str | None = None) -> Passage:
+    """Return a passage with its sentences; `columns` is the head of a table that goes on at its start."""
+    values = read_values(text, columns)
     whole = f"{text}\n\n{spelled(values)}" if values else text
     sentences = tuple(read_statement(whole[span.start : span.end]) for span in sentence_spans(whole))
     terms = _terms(whole)
@@ -132,7 +132,7 @@ def read_passage(text: str) -> Passage:
                 for era in eras_of_year(value):
                     units.setdefault(era, set()).add(None)
     return Passage(
-        Quotable(masked_markup(masked_lookalikes(text)), ignore_case=True),
+        Quotable(masked_markup(masked_lookalikes(text)), ignore_case=True, columns=columns),
         WholeUnits(text),
         sentences,
         frozenset(terms),

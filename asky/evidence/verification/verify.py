@@ -87,13 +87,14 @@ def verify_answer(
     *,
     question: str = "",
     about: Mapping[int, str] = _NOTHING_KNOWN,
+    columns: Mapping[int, str | None] = _NOTHING_KNOWN,
     others: Sequence[tuple[str, str]] = (),
 ) -> tuple[Claim, ...]:
     """Return the claims of a numbered answer, each checked against the passages it cites; linear in the texts.
 
     `citations_by_number` has the text of the passage behind each `[n]`, `about` what is known of it, such as its title
-    and page: a number that stands there is not missing. Claims of a few words are judged with the `question`. Spans
-    refer to `answer`: `answer[claim.span.start : claim.span.end] == claim.text`.
+    and page: a number that stands there is not missing. `columns` are those of `Location`. Claims of a few words
+    are judged with the `question`. Spans refer to `answer`: `answer[claim.span.start : claim.span.end] == claim.text`.
 
     Beside what `verify_claim` lists, `checks` has `rules`, the verdict of these rules, which stays there if a model
     judges the claim too, and of a claim with citations `quotation`: if the whole claim stands in a cited passage word
@@ -109,7 +110,7 @@ def verify_answer(
         remarks = is_about_remarks(draft.text) or is_within_remark(answer, draft.span.start)
         for n in cited:
             if (n, remarks) not in passages:
-                passages[n, remarks] = read_passage(said_in(citations_by_number[n], remarks=remarks))
+                passages[n, remarks] = read_passage(said_in(citations_by_number[n], remarks=remarks), columns.get(n))
         known = " ".join(about[n] for n in cited if n in about)
         text = answer[draft.span.start : draft.span.end]
         check = check_claim(

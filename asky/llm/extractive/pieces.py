@@ -105,22 +105,25 @@ def is_label(body: str, block: Sequence[Piece], following: Sequence[Piece]) -> b
     return alone and len(body.split()) <= _MAX_LABEL_WORDS and _ENDED.search(body) is None
 
 
-def pieces_of(text: str, part: Span, fences: Sequence[Code]) -> Iterator[Piece]:
+def pieces_of(text: str, part: Span, fences: Sequence[Code], names: Sequence[str] = ()) -> Iterator[Piece]:
     """Yield the pieces of a part of a text, in order; `fences` is the code in it.
+
+    `names` are those of the columns of a table that goes on at the start of the text.
 
     The further sentences of a short list item are in its piece; of others, each is a piece.
     """
-    yield from _with_continued(text, _pieces(text, part, fences))
+    yield from _with_continued(text, _pieces(text, part, fences, names))
 
 
-def _pieces(text: str, part: Span, fences: Sequence[Code]) -> Iterator[Piece]:
+def _pieces(text: str, part: Span, fences: Sequence[Code], names: Sequence[str]) -> Iterator[Piece]:
     """Yield the headings, list items, table rows, records, blocks of code and sentences, in order.
 
     A sentence within a line is "continued".
     """
     position = part.start
     for start, end, inner in [*fences, (part.end, part.end, Span(part.end, part.end))]:
-        tables = [("row", table.lines) for table in bar_tables(text, position, start)]
+        found = bar_tables(text, position, start, names=() if position else names)
+        tables = [("row", table.lines) for table in found]
         records = [("record", run) for run in _runs_of_rows(text, position, start) if not _overlaps(run, tables)]
         runs = sorted([*tables, *records], key=lambda each: each[1][0].start)
         for kind, lines in [*runs, ("", [Span(start, start)])]:

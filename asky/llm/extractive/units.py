@@ -33,7 +33,7 @@ from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.beside.remarks import remark_spans, without_remarks
 from asky.text.plain import plain
-from asky.text.tables import bar_tables
+from asky.text.tables import bar_tables, cells_of
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span
 
@@ -250,14 +250,15 @@ def _parts(passage: PassageText) -> list[tuple[int, str]]:
 def _with_remarks(passage: PassageText, parts: Sequence[tuple[int, str]]) -> Sequence[Unit]:
     """Return the units of a passage in order; the remarks of others in it are units, each whole."""
     remarks = [_unit(passage.text, Span(*span), "remark") for span in remark_spans(passage.text)]
-    units = [*_units_of(without_remarks(passage.text), passage.title, parts), *remarks]
+    names = cells_of(passage.location.columns) if passage.location.columns else ()
+    units = [*_units_of(without_remarks(passage.text), passage.title, parts, names), *remarks]
     return sorted(units, key=lambda unit: unit.span.start) if remarks else units
 
 
-def _units_of(text: str, title: str, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
+def _units_of(text: str, title: str, parts: Sequence[tuple[int, str]], names: Sequence[str]) -> Iterator[Unit]:
     form = form_of(text, title)
     if form == "prose" or _FRONT_MATTER.match(text):
-        yield from _prose(text, parts)
+        yield from _prose(text, parts, names)
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())
     elif form == "fields":
@@ -286,7 +287,7 @@ def _unit(
 # prose, which may have lists, tables and code in it
 
 
-def _prose(text: str, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
+def _prose(text: str, parts: Sequence[tuple[int, str]], names: Sequence[str]) -> Iterator[Unit]:
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
     if front:
@@ -298,10 +299,10 @@ def _prose(text: str, parts: Sequence[tuple[int, str]]) -> Iterator[Unit]:
     fences = code_in(text, begin)
     for (start, path), (stop, _) in pairwise([*parts, (len(text), "")]):
         part = Span(max(begin, start), max(begin, stop))
-        yield from _section(text, part, path.rpartition(" › ")[2], [f for f in fences if start <= f[0] < stop])
+        yield from _section(text, part, path.rpartition(" › ")[2], [f for f in fences if start <= f[0] < stop], names)
 
 
-def _section(text: str, part: Span, named: str, fences: Sequence[Code]) -> Iterator[Unit]:
+def _section(text: str, part: Span, named: str, fences: Sequence[Code], names: Sequence[str]) -> Iterator[Unit]:
     """Yield the units of a section or of what a passage has of it, which may begin with the heading that names it."""
     asides = [match.span() for match in _REFERENCE_ENTRY.finditer(text, part.start, part.end)]
     head = heading_line(text, part, named)
@@ -309,7 +310,7 @@ def _section(text: str, part: Span, named: str, fences: Sequence[Code]) -> Itera
     heading_terms = terms_of(heading)
     if head is not None:
         yield _unit(text, head, "heading", quotable=False)
-    pieces = list(pieces_of(text, Span(head.end if head else part.start, part.end), fences))
+    pieces = list(pieces_of(text, Span(head.end if head else part.start, part.end), fences, names))
     number = 0
     while number < len(pieces):
         kind, span = pieces[number]
@@ -329,7 +330,7 @@ def _section(text: str, part: Span, named: str, fences: Sequence[Code]) -> Itera
         if kind == "record":
             found = [_unit(text, span, "row", heading_terms)]
         elif kind == "row":
-            found = _table(text, [row for _, row in block], heading_terms)
+            found = _table(text, [row for _, row in block], heading_terms, names)
         elif MAIL_HEAD.match(body):
             heading, heading_terms = "", terms_of(" ".join(_ABOUT_MAIL.findall(body)))
             found = [_unit(text, span, "entry", _MAIL_TERMS)]
@@ -381,13 +382,13 @@ def _list(text: str, block: Sequence[tuple[str, Span]], heading: frozenset[str])
         yield _unit(text, Span(start, span.end), "item", heading | lead, quotable=_is_item(text[start : span.end]))
 
 
-def _table(text: str, rows: Sequence[Span], heading: frozenset[str]) -> Iterator[Unit]:
-    """Yield the rows of a table, found by its head too, which is none of them."""
-    tables = list(bar_tables(text, rows[0].start, rows[-1].end))
+def _table(text: str, rows: Sequence[Span], heading: frozenset[str], names: Sequence[str]) -> Iterator[Unit]:
+    """Yield the rows of a table, found by its head and that of their group too, which are none of them."""
+    tables = list(bar_tables(text, rows[0].start, rows[-1].end, names=() if rows[0].start else names))
     for table in tables:
-        names = terms_of(" ".join(table.names))
         for row in table.rows:
-            yield replace(_unit(text, row.span, "table", heading | names), labelled=row.named)
+            above = heading | terms_of(" ".join((*table.names, row.group)))
+            yield replace(_unit(text, row.span, "table", above), labelled=row.named)
     if not tables:
         yield from (_unit(text, row, "table", heading) for row in rows)
 

@@ -52,6 +52,7 @@ class BlockWriter:
         self._heading = 0
         self._preformatted = False
         self._marks = 0
+        self._empty_cells = 0  # at the start of a row
         self.places: list[int] = []  # per mark: the start of its block
 
     def open(self, gap: int, prefix: str = "", heading: int = 0, preformatted: bool = False) -> None:
@@ -82,9 +83,17 @@ class BlockWriter:
         self._inline.append("\x0b")
 
     def part_cells(self) -> None:
-        """Separate two cells of a row."""
+        """Separate two cells of a row, or begin the first one; a row with an empty first cell gets bars around it."""
         if any(not piece.isspace() for piece in self._inline):
             self._inline.append(" | ")
+        else:
+            self._empty_cells += 1
+
+    def rule(self, columns: int) -> None:
+        """Write the line below the names of a table's columns."""
+        self.open(1)
+        self.write(" | ".join(["---"] * columns))
+        self.close(1)
 
     def _write_block(self) -> None:
         text = self._take_text()
@@ -104,11 +113,13 @@ class BlockWriter:
     def _take_text(self) -> str:
         text = "".join(self._inline)
         self._inline.clear()
+        empty, self._empty_cells = self._empty_cells - 1, 0
         if self._preformatted:
             return text.replace("\x0b", "\n").strip("\n").rstrip()
-        if "\x0b" not in text:
-            joined = " ".join(text.split())
-            return joined.removesuffix(" |") if not self._heading else joined
         lines = (" ".join(line.split()) for line in text.split("\x0b"))
         joined = "\n".join(line for line in lines if line)
-        return joined.removesuffix(" |") if not self._heading else joined.replace("\n", " ")
+        if self._heading:
+            return joined.replace("\n", " ")
+        while joined.endswith(" |"):
+            joined = joined[:-2]
+        return f"{'| ' * (empty + 1)}{joined} |" if empty > 0 and " | " in joined else joined

@@ -19,6 +19,7 @@ from asky.reading.html.plain import write_tree
 from asky.reading.html.powers import with_powers
 from asky.reading.html.render import render
 from asky.reading.html.survey import Survey, survey_page
+from asky.reading.html.tables import arrange_tables
 from asky.reading.text_builder import TextBuilder
 from asky.text.scrub import one_line, scrub_counted, strip_sequences
 from asky.values import Document
@@ -31,6 +32,7 @@ _DECLARATION_WITHIN = 1024
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 # The extractor reads about 1 MB a second: a manual on one page would use up its time, so it is read plainly.
 _EXTRACTED_CHARS = 4 * 1024 * 1024
+_HEAD_TAGS = frozenset({"title", "meta", "link", "base", "script", "style", "noscript", "template"})
 _MANY_HIDDEN = 1_000
 
 
@@ -99,6 +101,7 @@ def read_both(html: str, survey: Survey) -> tuple[TextBuilder, TextBuilder] | No
     if tree is None:
         return None
     survey.hidden_characters += apply_visibility(tree, html, len(survey.text))
+    arrange_tables(tree)
     body = _extract(tree)
     main = TextBuilder()
     if body is not None:
@@ -120,7 +123,19 @@ def parse_html(text: str) -> HtmlElement | None:
         return None
     # The tree parser drops everything after an element nested too deeply, and reports it only here.
     cut = any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
-    return None if cut else tree
+    return None if cut else _with_body(tree)
+
+
+def _with_body(tree: HtmlElement) -> HtmlElement:
+    """Give a page that names no body one: the parser takes `main` and the like for parts of the head then."""
+    from lxml import etree
+
+    head = tree.find("head")
+    if head is not None and tree.find("body") is None:
+        body = etree.SubElement(tree, "body")
+        for element in [each for each in head if each.tag not in _HEAD_TAGS]:
+            body.append(element)
+    return tree
 
 
 def _extract(tree: HtmlElement) -> HtmlElement | None:

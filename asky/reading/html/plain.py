@@ -34,20 +34,25 @@ SHAPING = frozenset({*_GAPS, *_CELLS, "br"})
 class PlainText:
     """Converts the tags and text of a page to blocks, in order.
 
-    The caller leaves out what is not to be read: `SKIPPED` elements and hidden ones.
+    The caller leaves out what is not to be read: `SKIPPED` elements and hidden ones. With `rules`, a line stands below
+    each row of `th`, which then has to name all the columns.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, rules: bool = False) -> None:
         self.builder = TextBuilder()
         self.writer = BlockWriter(self.builder)
+        self._rules = rules
+        self._names = 0  # cells of the open row if all are `th`
 
     def start(self, tag: str) -> None:
         """Handle the start of an element."""
         opening = _OPENINGS.get(tag)
         if opening is not None:
             self.writer.open(*opening)
+            self._names = 0
         elif tag in _CELLS:
             self.writer.part_cells()
+            self._names += tag == "th"
         elif tag == "br":
             self.writer.break_line()
 
@@ -56,13 +61,16 @@ class PlainText:
         gap = _GAPS.get(tag)
         if gap is not None:
             self.writer.close(gap)
+            if tag == "tr" and self._rules and self._names > 1:
+                self.writer.rule(self._names)
+                self._names = 0
 
 
 def write_tree(tree: HtmlElement) -> TextBuilder:
-    """Return the text of a tree without hidden elements; `SKIPPED` elements are left out."""
+    """Return the text of a tree without hidden elements, whose tables are arranged; `SKIPPED` elements are left out."""
     from lxml import etree  # 25 ms: only if a page is read
 
-    plain = PlainText()
+    plain = PlainText(rules=True)
     writer = plain.writer
     walk = etree.iterwalk(tree, events=("start", "end"))
     for event, element in walk:

@@ -37,6 +37,7 @@ class _Renderer:
         self._writer = writer
         self._lists: list[int | None] = []  # per open list: the number of its last item, `None` for bullets
         self._cells = 0
+        self._names = 0  # cells of the open row that are marked as heads
         self._text_blocks = 0
         self._code = 0
 
@@ -44,6 +45,7 @@ class _Renderer:
         tag = str(element.tag)
         if tag == "cell":
             self._cells += 1
+            self._names += element.get("role") == "head"
             self._writer.part_cells()
         elif self._cells:
             self._space(tag)
@@ -72,6 +74,14 @@ class _Renderer:
         elif tag not in _INLINE and tag != "lb":
             self._text_blocks -= tag in _TEXT_BLOCKS
             self._writer.close(_gap(tag))
+            if tag == "row":
+                self._end_row(element)
+
+    def _end_row(self, row: _Element) -> None:
+        # A caption is a row of one head.
+        if self._names > 1:
+            self._writer.rule(len(row))
+        self._names = 0
 
     def _space(self, tag: str) -> None:
         # A block within a cell must not end its row.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading.html.blocks import is_hidden
+from asky.reading.html.outline import empty
 from asky.reading.html.page import decode_html, parse_html
 from asky.reading.html.plain import SKIPPED
+from asky.reading.html.tables import arrange_tables
 from asky.text.scrub import one_line
 from asky.values import Document
 
@@ -40,6 +42,10 @@ def read(data: bytes, name: str) -> Document:
     tree = parse_html(html)
     if tree is None:
         raise SourceUnreadable(f"{name}: not a readable page")
+    for element in tree.xpath(".//*[@hidden or @style]"):
+        if is_hidden(element.attrib):
+            empty(element)
+    arrange_tables(tree)
     body = tree.find(".//body")
     writer = _Writer(_footnotes(tree))
     writer.write(body if body is not None else tree)
@@ -70,6 +76,7 @@ class _Writer:
         self._prefix = ""
         self._lists: list[int | None] = []
         self._rows: list[list[str]] | None = None
+        self._has_head = False
         self._links: list[tuple[str, int]] = []
         self._code = 0
 
@@ -86,12 +93,7 @@ class _Writer:
                 self._end(str(element.tag), element)
                 tail = element.tail if element is not root else None
                 self._add(tail)
-            elif (
-                not isinstance(element.tag, str)
-                or element.tag in SKIPPED
-                or element.tag in _FRAME
-                or is_hidden(element.attrib)
-            ):
+            elif not isinstance(element.tag, str) or element.tag in SKIPPED or element.tag in _FRAME:
                 walk.skip_subtree()
                 element.clear(keep_tail=True)
                 element.tag = "span"
@@ -114,7 +116,7 @@ class _Writer:
         elif tag == "li":
             self._prefix = self._item()
         elif tag == "table" and self._rows is None:
-            self._rows = []
+            self._rows, self._has_head = [], False
         elif tag == "tr" and self._rows is not None:
             self._rows.append([])
             self._inline.clear()
@@ -136,7 +138,8 @@ class _Writer:
         elif tag == "sup":
             self._end_superscript(element)
         elif tag in _CELLS and self._rows:
-            self._rows[-1].append(self._take().replace("|", "/").replace("\n", " "))
+            self._has_head = self._has_head or tag == "th"
+            self._rows[-1].append(self._take().replace("\\|", "|").replace("|", "/").replace("\n", " "))
         elif tag == "table" and self._rows is not None:
             self._end_table()
         elif tag in ("ul", "ol"):
@@ -177,7 +180,13 @@ class _Writer:
         if not rows:
             return
         width = max(map(len, rows))
-        lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
+        while width > 1 and rows and len(rows[0]) == 1:  # a title
+            self._blocks += rows.pop(0)
+        if not self._has_head and width > 1:
+            rows.insert(0, [])  # Markdown has no tables without a head
+        lines = [
+            row[0] if len(row) == 1 < width else f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows
+        ]
         self._blocks.append("\n".join([lines[0], f"|{'---|' * width}", *lines[1:]]))
 
     def _end_code(self) -> None:

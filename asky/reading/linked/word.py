@@ -22,7 +22,7 @@ from asky.reading.office.word.tree import (
     paragraphs,
 )
 from asky.reading.raised.exponents import spelled_runs
-from asky.reading.tables.cells import GridCell, Slot, placed
+from asky.reading.tables.cells import GridCell, GridRow, placed
 from asky.reading.text_builder import UNREAD_PARTS, TextBuilder
 from asky.text.scrub import one_line, scrub
 from asky.values import Document
@@ -144,7 +144,7 @@ class _Writer:
         """Yield a table; a sentence that spans all of it parts it in two, since no column is its name."""
         grid = [[GridCell(self._cell(cell), cell.rows, cell.columns) for cell in row] for row in table.rows]
         slots = list(placed(grid))
-        width = max(map(len, slots))
+        width = max((len(row.values) for row in slots), default=0)
         rows = [
             (self._sentence(row, width), _shown(row_slots, width))
             for row, row_slots in zip(table.rows, slots, strict=True)
@@ -184,10 +184,13 @@ class _Writer:
                     yield "; ".join(filter(None, (" ".join(self._lines(cell.blocks)) for cell in row)))
 
 
-def _shown(slots: Sequence[Slot], width: int) -> list[str]:
+def _shown(row: GridRow, width: int) -> list[str]:
     """Return the cells of a row, each text where it begins; the name of a row that covers several stands in each."""
-    cells = [slot.text if slot.is_first or not column else "" for column, slot in enumerate(slots)]
-    return [*cells, *[""] * (width - len(cells))]
+    cells = [""] * width
+    for column, _, text in row.cells():
+        if column == 0 or column not in row.below:
+            cells[column] = text
+    return cells
 
 
 def _width(row: Sequence[WordCell]) -> int:

@@ -12,7 +12,7 @@ from asky.reading.office.blocks import OfficeBlocks, picture
 from asky.reading.office.charts import chart_lines
 from asky.reading.office.diagrams import diagram_lines
 from asky.reading.office.drawing import A, ShapeLine, chosen, paragraphs
-from asky.reading.office.slide_styles import MARGINS, TITLES, P, Styles, placeholder
+from asky.reading.office.slide_styles import MARGINS, TITLES, P, SlideStyles, placeholder
 from asky.reading.tables.cells import GridCell
 from asky.reading.tables.rows import add_table
 
@@ -33,7 +33,7 @@ class Shapes:
     read, and why.
     """
 
-    def __init__(self, package: Package, path: str, styles: Styles) -> None:
+    def __init__(self, package: Package, path: str, styles: SlideStyles) -> None:
         self._package = package
         self._path = path
         self._styles = styles

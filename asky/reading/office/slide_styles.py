@@ -28,7 +28,7 @@ def placeholder(shape: Element) -> tuple[str, str]:
     return "", ""
 
 
-class Styles:
+class SlideStyles:
     """The list styles of all placeholders of a presentation; layouts and masters are read when one is needed."""
 
     def __init__(self, package: Package, main: Element) -> None:

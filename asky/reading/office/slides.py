@@ -11,7 +11,7 @@ from asky.reading.office.blocks import OfficeBlocks
 from asky.reading.office.drawing import chosen, paragraphs
 from asky.reading.office.slide_comments import authors_of, comment_lines
 from asky.reading.office.slide_shapes import R, Shapes
-from asky.reading.office.slide_styles import P, Styles, placeholder
+from asky.reading.office.slide_styles import P, SlideStyles, placeholder
 from asky.reading.text_builder import TextBuilder
 from asky.values import Document
 
@@ -55,7 +55,7 @@ class _Slides:
         self._package = package
         self._builder = builder
         self._blocks = OfficeBlocks(builder)
-        self._styles = Styles(package, main)
+        self._styles = SlideStyles(package, main)
         self._authors = authors_of(package)
         self._on_margins: set[str] = set()
         self._number = 0

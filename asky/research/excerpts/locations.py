@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from asky.text.tables import head_above
 from asky.values import Location, Page, Section, Span
 
 if TYPE_CHECKING:
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
 
 SEPARATOR = " › "
 
+
+_TABLE_CHARS = 64 * 1024
+_ROW_CHARS = 400
 
 # These are stored line by line as in their file. Other texts are rendered, or cited by their headings.
 _WITH_LINES = ("text/plain", "text/x-source", "text/x-markup")
@@ -35,7 +40,9 @@ class Places:
             return Location(section=_PARTS[media_type])
         has_lines = media_type.startswith(_WITH_LINES)
         line = self._documents.line(document_id, position) if has_lines and not pages else None
-        return location_of(sections, pages, position, line)
+        return replace(
+            location_of(sections, pages, position, line), columns=columns_at(self._documents, document_id, position)
+        )
 
     def sections_in(self, document_id: int, span: Span) -> tuple[tuple[int, str], ...]:
         """Return where other sections begin within `span`, from its start, and the headings of each, joined.
@@ -51,6 +58,15 @@ class Places:
             media_type = self._documents.media_type(document_id)
             self._structures[document_id] = (*self._documents.structure(document_id), media_type)
         return self._structures[document_id]
+
+
+def columns_at(documents: DocumentStore, document_id: int, position: int) -> str | None:
+    """Return the names of the columns of a table that goes on at `position`, as `Location.columns` has them.
+
+    `None` if its head does not stand within 64 Ki characters above.
+    """
+    start = max(0, position - _TABLE_CHARS)
+    return head_above(documents.text(document_id, Span(start, position + _ROW_CHARS)), position - start)
 
 
 def path_of(sections: Sequence[Section], position: int) -> str:

@@ -189,7 +189,7 @@ def _around(one: Span, other: Span) -> Span:
 def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing, places: Places) -> Evidence:
     """Return the passage without surrounding white space, under its key; its line is that of its first character.
 
-    A hit has no line, and does not say that its text is a snippet or an abstract.
+    A hit has no line and no columns, and does not say that its text is a snippet or an abstract.
     """
     text = documents.text(passage.document_id, passage.span)
     start = passage.span.start + len(text) - len(text.lstrip())
@@ -198,7 +198,7 @@ def _evidence(passage: _Passage, documents: DocumentStore, keys: KeyRing, places
     sha256, _ = documents.digest(passage.document_id)
     key = keys.key_for(sha256, span)
     place, found = places.at(passage.document_id, span.start), passage.location
-    location = replace(found, section=found.section or place.section, line=place.line)
+    location = replace(found, section=found.section or place.section, line=place.line, columns=place.columns)
     return Evidence(
         key,
         passage.source,

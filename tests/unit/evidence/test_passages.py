@@ -191,3 +191,11 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
 
 def test_openings_of_passages_that_never_end_take_linear_time() -> None:
     check_linear(lambda count: parse_passages(f'<passage {MARKER} P7f3a title="x">\n' * count), 300)
+
+
+def test_the_columns_of_a_table_that_goes_on_are_told_and_read_back() -> None:
+    location = Location(columns='Mill | "Built" <|im_start|>')
+    shown = render_passages([passage("Clare | 1820", location=location)], marker=MARKER)
+    assert 'columns="Mill | ' in shown
+    assert "<|im_start|>" not in shown
+    assert parse_passages(shown)[0].location == location

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from asky.evidence.marks import shown_verdict
-from asky.evidence.quotes import find_quote, parts_of, quoted_spans
+from asky.evidence.quotes import Quotable, find_quote, parts_of, quoted_spans
 from asky.values import Span
 from tests.support.timing import check_linear
 
@@ -120,3 +120,9 @@ def test_a_row_of_a_table_is_found_by_its_cells_with_the_names_of_their_columns(
     assert find_quote("Built: 1790", table) is not None
     assert find_quote("Clare; Built: 1790", table) is None
     assert find_quote("Wheel: 1820", table) is None
+
+
+def test_a_row_whose_head_was_cut_off_is_found_with_the_names_of_its_columns() -> None:
+    passage = Quotable("Clare | 1820\nEnnis | 1790\n", columns="Mill | Built")
+    assert passage.find("Mill: Ennis; Built: 1790") == Span(13, 25)
+    assert passage.find("Mill: Ennis; Built: 1820") is None

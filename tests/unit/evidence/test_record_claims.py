@@ -5,7 +5,7 @@ import json
 import pytest
 
 from asky.evidence.verification.records import read_values
-from asky.evidence.verification.verify import verify_claim
+from asky.evidence.verification.verify import verify_answer, verify_claim
 from tests.support.timing import check_linear
 
 TABLE = """Sales by region.
@@ -120,3 +120,18 @@ def test_prose_is_no_record(text: str) -> None:
 )
 def test_hostile_records_take_linear_time(claim: str, record: str) -> None:
     check_linear(lambda chars: verify_claim(claim * (chars // len(claim)), [record * (chars // len(record))]), 1_500)
+
+
+def test_rows_below_a_head_that_was_cut_off_are_records() -> None:
+    rows = "Clare | 1820 | North\nGroup\nEnnis | 1790 | South\n"
+    columns = "Mill | Built | Bank"
+    assert [(value.name, value.text) for value in read_values(rows, columns)][:4] == [
+        ("Mill", "Clare"),
+        ("Built", "1820"),
+        ("Bank", "North"),
+        ("Mill", "Ennis"),
+    ]
+    (claim,) = verify_answer("Mill: Ennis; Built: 1790; Bank: South [1]", {1: rows}, columns={1: columns})
+    assert claim.verdict == "supported"
+    (claim,) = verify_answer("Mill: Ennis; Built: 1820; Bank: South [1]", {1: rows}, columns={1: columns})
+    assert claim.verdict != "supported"

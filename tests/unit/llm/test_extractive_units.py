@@ -419,3 +419,11 @@ def test_a_line_that_begins_like_the_heading_is_a_sentence() -> None:
     assert [(unit.quote, unit.quotable) for unit in read_units([passage])] == [
         ("The mill burned in 1911 after a storm.", True)
     ]
+
+
+def test_rows_whose_head_was_cut_off_have_the_names_of_their_columns() -> None:
+    passage = Passage("Clare | 1820\nSouth\nEnnis | 1790\n\nMills are old.", location=Location(columns="Mill | Built"))
+    rows = [unit for unit in read_units([passage]) if unit.kind == "table"]
+    assert [row.quote for row in rows] == ["Mill: Clare; Built: 1820", "Mill: Ennis; Built: 1790"]
+    assert "south" in rows[1].context
+    assert "south" not in rows[0].context

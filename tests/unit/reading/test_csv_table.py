@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.reading.tables.csv_file import read
+from tests.support.timing import check_linear
 
 CELLS = st.text(alphabet="abc äß,;\"\n'", max_size=8)
 
@@ -39,8 +40,9 @@ def test_without_names_the_values_stand_alone() -> None:
     assert lines_of(b"apple\npear\n") == ["apple", "pear"]
 
 
-def test_empty_cells_and_rows_are_left_out_and_surplus_cells_kept() -> None:
-    assert lines_of(b"a,b\n,x\n,\n\n1,2,3\n") == ["a; b", "b: x", "a: 1; b: 2; 3"]
+def test_empty_cells_and_rows_are_left_out_and_surplus_cells_have_the_letters_of_their_column() -> None:
+    assert lines_of(b"a,b\n,x\n1,2,3\n") == ["a; b", "b: x", "a: 1; b: 2; column C: 3"]
+    assert lines_of(b"a,b\n,x\n\n1,2,3\n") == ["a; b", "b: x", "1; 2; 3"]
 
 
 def test_quoted_cells_may_hold_delimiters_quotes_and_lines() -> None:
@@ -91,3 +93,54 @@ def test_every_word_of_every_cell_is_in_the_text(rows: list[list[str]]) -> None:
             # Which character divides the cells is a guess; the words are kept whatever it is.
             for word in cell.replace('"', " ").replace(",", " ").replace(";", " ").split():
                 assert word in text
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("sep=;\nName;Price\nOar;1,5\n", ["Name; Price", "Name: Oar; Price: 1,5"]),
+        ("Price, EUR;Mass, kg\n1,5;2,5\n3,7;4,0\n", ["Price, EUR; Mass, kg", "Price, EUR: 1,5; Mass, kg: 2,5"]),
+        ("id,note\n1,'red, blue'\n2,'a, b'\n", ["id; note", "id: 1; note: red, blue"]),
+        ('id,note\n1,"he said \\"hi, you\\" twice"\n2,"x"\n', ["id; note", 'id: 1; note: he said "hi, you" twice']),
+        ('id, note\n1, "red, blue"\n', ["id; note", "id: 1; note: red, blue"]),
+        ('id,pipe\n1,5" wide\n2,6" wide\n', ["id; pipe", 'id: 1; pipe: 5" wide']),
+        ("root:x:0:0\nann:x:10:20\nbo:x:11:21\n", ["root; x; 0; 0", "ann; x; 10; 20"]),
+        ("t x y\n0 1.5 2.5\n1 1.7 2.9\n2 2 3\n", ["t; x; y", "t: 0; x: 1.5; y: 2.5"]),
+        ("Ann Lund\nBo Berg\nCy Dahl\n", ["Ann Lund", "Bo Berg"]),
+        ("| Name | Sum |\n|---|---|\n| Ann | 4 |\n", ["Name; Sum", "Name: Ann; Sum: 4"]),
+        ("#Date,High,Low\n2026-01-01,4,1\n", ["Date; High; Low", "Date: 2026-01-01; High: 4; Low: 1"]),
+        ("# by x, y, z\nDate,High,Low\n2026-01-01,4,1\n", ["# by x, y, z", "Date; High; Low"]),
+    ],
+)
+def test_dialects_are_found(text: str, rows: list[str]) -> None:
+    assert lines_of(text.encode())[:2] == rows
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+def test_encodings_are_found(encoding: str) -> None:
+    data = "Ort;Höhe\r\nMünchen;520\r\nKöln;37\r\n".encode(encoding)
+    assert lines_of(data) == ["Ort; Höhe", "Ort: München; Höhe: 520", "Ort: Köln; Höhe: 37"]
+
+
+def test_a_name_that_promises_tabs_decides() -> None:
+    data = b"a, b\tc, d\n1, 2\t3, 4\n"
+    assert read(data, "a.TSV").text == read(data, "a.tab").text == "a, b; c, d\na, b: 1, 2; c, d: 3, 4\n"
+
+
+def test_a_quote_that_is_never_closed_does_not_take_the_rest_of_the_file() -> None:
+    rows = "".join(f'{number},"Bo {number}",7\n' for number in range(4, 400))
+    lines = lines_of(f'id,name,n\n1,"Ann,5\n2,Bo,6\n3,"Cy\nDahl",7\n{rows}'.encode())
+    assert lines[1:4] == ['id: 1; name: "Ann; n: 5', "id: 2; name: Bo; n: 6", "id: 3; name: Cy Dahl; n: 7"]
+    assert lines[-1] == "id: 399; name: Bo 399; n: 7"
+
+
+@pytest.mark.parametrize("unit", ['1,"x\n', '"a,', '""\n', '1,""x"\n', "\n1,2", "x\n", "a,b,c\n1,2,3\n", '1,"x\\"y"\n'])
+def test_hostile_tables_take_linear_time(unit: str) -> None:
+    check_linear(lambda size: read(f"a,b,c\n{unit * size}".encode(), "a.csv"), 4_000)
+
+
+def test_the_widest_table_is_read() -> None:
+    names, values = (",".join(f"{mark}{number}" for number in range(16_384)) for mark in ("c", ""))
+    header, row = lines_of(f"{names}\n{values}\n".encode())
+    assert header.endswith("; c16383")
+    assert row.endswith("; c16383: 16383")

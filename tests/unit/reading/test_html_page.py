@@ -34,7 +34,7 @@ def test_the_main_text_has_headings_lists_tables_and_code_and_no_menus() -> None
     text = document.text
     assert text.startswith("The Tower Bridge\n\nThe bridge over")
     assert "- Length: 244 m\n  - Span: 61 m\n- Height: 65 m\n\n1. Plan\n2. Build\n" in text
-    assert "Year | Event\n1886 | Start of work\n" in text
+    assert "Year | Event\n--- | ---\n1886 | Start of work\n" in text
     assert "def span(x):\n    return x * 61\n" in text
     assert text.endswith("Use span().")
     for unwanted in ("Home", "Imprint", "tracker", "color"):

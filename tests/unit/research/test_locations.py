@@ -69,3 +69,13 @@ def test_a_line_is_shown_where_there_is_no_page() -> None:
     assert reference({**citation, "line": 12}) == "retry.py, wait, line 12"
     assert place_text(citation) is None  # answers stored before there were lines
     assert place_text({**citation, "page": 3, "line": 12}) == "p. 3"
+
+
+def test_the_columns_of_a_table_that_begins_above_are_known(documents: DocumentStore) -> None:
+    rows = "".join(f"Buoy {number} | {number} m\n" for number in range(2_000))
+    text = f"Buoys\n\nBuoy | Chain\n--- | ---\n{rows}\nThe end."
+    stored = documents.put_document(Document(text, "text/html"), [], []).id
+    places = Places(documents)
+    assert places.at(stored, text.index("Buoy 1500")).columns == "Buoy | Chain"
+    assert places.at(stored, text.index("Buoy | ")).columns is None
+    assert places.at(stored, text.index("The end")).columns is None
