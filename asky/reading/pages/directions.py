@@ -12,8 +12,11 @@ from asky.reading.raised.exponents import Shift
 
 _MOST = 0.6  # of the letters: in their direction the page is read
 _SENTENCE_SPACE = 1.15  # times the font's size; columns and cells lie farther apart
+_COLUMN_ROWS = 3  # one below the other, whose pieces begin at one place: no gaps after sentences
+_ROW_STEP = 3.0  # times the font's size
 _FRAME_LINES = 4  # of a block in another direction; fewer are a stamp or the label of an axis
 _FRAME_ROWS = 2
+_WORDS = 2  # of a line; fewer are a page number
 _NUMBERS = re.compile(r"[\W\d]*")
 
 
@@ -51,18 +54,22 @@ def direct(
     size = (height, width) if main in (Direction.UP, Direction.DOWN) else (width, height)
     turned: list[Line] = []
     frames: list[Frame] = []
+    above: list[Frame] = []
     for other in Direction:
         if other is main:
             continue
         group = [(line, x) for line, direction, x in lines if direction is other]
         beside = [_turn(line, x, width, height, other) for line, x in group]
-        if other is not Direction.SLANTED and _has_rows(beside):
+        if other is Direction.RIGHT and (titles := [line for line in beside if len(line.text.split()) > _WORDS]):
+            above.append((whole(titles, ()), ()))
+            turned += (line for line in beside if line not in titles)
+        elif other is not Direction.SLANTED and _has_rows(beside):
             beside_rules = tuple(_turned_rule(rule, width, height, other) for rule in rules)
             frames.append((whole(beside, beside_rules), beside_rules))
         else:
             turned += (line for line, _ in group)
     upright = whole(own, own_rules)
-    return PageLines(*size, upright, tuple(turned), invisible, tuple(frames), tuple(own_rules))
+    return PageLines(*size, upright, tuple(turned), invisible, tuple(frames), tuple(own_rules), tuple(above))
 
 
 def _has_rows(lines: Sequence[Line]) -> bool:
@@ -78,6 +85,7 @@ def _has_rows(lines: Sequence[Line]) -> bool:
 def whole(lines: Iterable[Line], rules: Sequence[Rule]) -> tuple[Line, ...]:
     """Return the lines, with those joined that MuPDF divides at the wide space after a sentence, unless a rule does."""
     upright = [rule for rule in rules if not rule.is_level]
+    lines = _in_columns(list(lines))
     found: list[Line] = []
     for line in lines:
         last = found[-1] if found else None
@@ -86,6 +94,7 @@ def whole(lines: Iterable[Line], rules: Sequence[Rule]) -> tuple[Line, ...]:
             and last.block == line.block
             and abs(last.base - line.base) < 0.5
             and 0 <= line.x0 - last.x1 < _SENTENCE_SPACE * last.size
+            and not line.in_column
             and not any(last.x1 - 1 <= each.x0 <= line.x0 + 1 and each.y0 < last.base <= each.y1 for each in upright)
         ):
             shift = len(last.text.rstrip()) + 1
@@ -100,6 +109,27 @@ def whole(lines: Iterable[Line], rules: Sequence[Rule]) -> tuple[Line, ...]:
         else:
             found.append(line)
     return tuple(found)
+
+
+def _in_columns(lines: list[Line]) -> list[Line]:
+    """Return the lines, those marked that begin or end below each other in several rows, each after a gap."""
+    after: dict[tuple[str, int], list[int]] = {}
+    for at, (before, line) in enumerate(pairwise(lines), start=1):
+        if abs(before.base - line.base) < 0.5 and 0 <= line.x0 - before.x1 < 2 * _SENTENCE_SPACE * line.size:
+            for side, x in (("starts", line.x0), ("ends", line.x1)):
+                after.setdefault((side, round(x)), []).append(at)
+    for places in list(after.values()):
+        run = [places[0]]
+        for at in [*places[1:], -1]:
+            step = abs(lines[at].base - lines[run[-1]].base) if at >= 0 else 0.0
+            if at >= 0 and 1 < step < _ROW_STEP * lines[at].size:
+                run.append(at)
+                continue
+            if len(run) >= _COLUMN_ROWS:
+                for each in run:
+                    lines[each] = lines[each]._replace(in_column=True)
+            run = [at]
+    return lines
 
 
 def _turn(line: Line, x: float, width: float, height: float, direction: Direction) -> Line:

@@ -45,6 +45,7 @@ _TURNED = 2.2  # times the font's size: a line that is higher is turned
 _OVER = 0.4  # of a box's height: a base line that is higher is that of a line upside down
 _SLANT = 0.35  # of a turned line's longer side, that the shorter one has at least if it is slanted
 _CORNER = 0.2  # of a slanted line's height, in which its first letter stands on its base line
+_TURNED_LINES = 3
 _STEEP = 3.0  # times the font's size: a slanted line is at least so high
 _OFF_LEVEL = 0.15  # of the direction's length
 _FEW = 6  # turned lines, that may be a table
@@ -91,7 +92,7 @@ def _page_lines(page: pymupdf.Page) -> PageLines:
     shifts = shifts_in(spans) if is_shifted else {}
     hidden = hidden_lines(page, shown, spans) if hides else frozenset()
     found = list(_lines(blocks, marks, shifts, hidden))
-    if any(each.direction in (Direction.LEFT, Direction.SLANTED) for each in found):
+    if _are_doubtful([each.direction for each in found]):
         found = _checked(found, spans or text_page.extractDICT()["blocks"])
     removed = sum(each.removed for each in found)
     shown_lines = [each for each in found if each.line.text]
@@ -209,18 +210,26 @@ def _direction(line: Line, x: float) -> Direction:
     return Direction.UP if abs(line.base - line.y1) < abs(line.base - line.y0) else Direction.DOWN
 
 
+def _are_doubtful(directions: Sequence[Direction]) -> bool:
+    """Return whether some lines may run otherwise than their boxes say: short ones among turned ones, say."""
+    turned = directions.count(Direction.UP) + directions.count(Direction.DOWN)
+    return turned >= _TURNED_LINES or Direction.LEFT in directions or Direction.SLANTED in directions
+
+
 def _checked(found: Sequence[Found], blocks: Sequence[Any]) -> list[Found]:
-    """Return the lines, with those that only seem upside down or slanted, as formulas with large signs do, as level."""
+    """Return the lines with the directions of their letters; formulas with large signs only seem to be turned."""
     runs = [line["dir"] for block in blocks for line in block.get("lines", ())]
-    made = []
-    for each in found:
-        if each.direction in (Direction.LEFT, Direction.SLANTED):
-            x, y = runs[each.number] if each.number < len(runs) else (1.0, 0.0)
-            is_so = x < -0.9 if each.direction is Direction.LEFT else min(abs(x), abs(y)) > _OFF_LEVEL
-            made.append(each if is_so else each._replace(direction=Direction.RIGHT))
-        else:
-            made.append(each)
-    return made
+    return [
+        each._replace(direction=_running(*runs[each.number])) if each.number < len(runs) else each for each in found
+    ]
+
+
+def _running(x: float, y: float) -> Direction:
+    if min(abs(x), abs(y)) > _OFF_LEVEL:
+        return Direction.SLANTED
+    if abs(x) > abs(y):
+        return Direction.RIGHT if x > 0 else Direction.LEFT
+    return Direction.DOWN if y > 0 else Direction.UP
 
 
 @lru_cache(maxsize=256)

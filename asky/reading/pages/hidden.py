@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pymupdf
 
-_MAY_HIDE = re.compile(r"font-size:[\d.]+pt\">|color:#f[0-9a-f]f[0-9a-f]f[0-9a-f]")
+_LIGHT_COLOR = re.compile(r"color:#f[0-9a-f]f[0-9a-f]f[0-9a-f]")
 _LIGHT = 0xF0  # of each colour: hardly to be told from white paper
 _DOTS = 36  # an inch: enough to tell whether anything is behind the text
 _MAX_LINES = 2_000  # whose ground is looked at
@@ -18,7 +18,8 @@ _COVERED = 0.5  # of a line, by an image
 
 def may_hide(written: str) -> bool:
     """Return whether MuPDF's HTML of a page shows text without a colour or in a light one."""
-    return _MAY_HIDE.search(written) is not None
+    uncoloured = written.count('pt">') - written.count("<p ") - 1  # paragraphs and the page end so too
+    return uncoloured > 0 or ("color:#f" in written and _LIGHT_COLOR.search(written) is not None)
 
 
 def hidden_lines(page: pymupdf.Page, shown: pymupdf.DisplayList, blocks: Sequence[Mapping[str, Any]]) -> frozenset[int]:

@@ -31,7 +31,7 @@ def lay_out(pages: Sequence[PageLines]) -> list[list[Paragraph]]:
     pages = [replace(page, upright=with_grids(page.upright, page.rules)) if page.rules else page for page in pages]
     for number, (page, marked) in enumerate(zip(pages, furniture(pages), strict=True)):
         flow = [line for index, line in enumerate(page.upright) if index not in marked] if marked else page.upright
-        for lines, rules in [(flow, page.rules), *((with_grids(*frame), frame[1]) for frame in page.frames)]:
+        for lines, rules in [*page.above, (flow, page.rules), *((with_grids(*each), each[1]) for each in page.frames)]:
             for column in columns_of(lines):
                 columns.append(paragraphs_of(column, rules))
                 numbers.append(number)

@@ -30,6 +30,7 @@ _SPACED = re.compile(r"(?:\S {1,4}){3,}\S")
 _SINGLE = 0.6  # of the words of a letter-spaced line
 _VOWELS = frozenset("aeiouy")
 _SOUND = 0.2  # of the letters of a word are vowels; symbols of a formula are not
+_CAPITALS = 0.7  # of the letters
 _LETTERS = 4  # of a word that is spaced; fewer are initials or symbols
 _WIDE = 1.6  # times the usual gap between its letters: the gap between two words
 _TRACKING = 1.3  # times the font's size: letters that lie farther apart are cells
@@ -67,15 +68,17 @@ def _composed(written: str, accent: str, letter: str) -> str:
     return composed if len(composed) == 1 else written
 
 
-def may_be_spaced(text: str) -> bool:
-    """Return whether a line may be letter-spaced: single letters with spaces between them."""
+def may_be_spaced(text: str, *, is_bold: bool) -> bool:
+    """Return whether a line may be letter-spaced: bold or capital single letters with spaces between them."""
     if _SPACED.search(text) is None:
         return False
     words = text.split()
     letters = "".join(filter(str.isalpha, text))
     if sum(len(word) == 1 for word in words) <= _SINGLE * len(words) or len(letters) < _LETTERS:
         return False
-    return not letters.isascii() or sum(letter in _VOWELS for letter in letters.casefold()) > _SOUND * len(letters)
+    if letters.isascii() and sum(letter in _VOWELS for letter in letters.casefold()) <= _SOUND * len(letters):
+        return False
+    return is_bold or sum(map(str.isupper, letters)) > _CAPITALS * len(letters)
 
 
 def close_up(letters: Sequence[Letter], size: float) -> str | None:

@@ -23,7 +23,8 @@ class Line(NamedTuple):
 
     `base` is the y of its base line, `size` that of its first letter's font, `block` counts the file's blocks. `raised`
     holds the superscripts that look like marks, as (start, end) in `text`; `shifts` all that is raised or lowered. A
-    line with a `table` stands for that table; `entered` is that of a field of a form, which ends with its value.
+    line with a `table` stands for that table; `entered` is that of a field of a form, which ends with its value;
+    `in_column` begins below others that stand apart from what is before them.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Line(NamedTuple):
     shifts: tuple[Shift, ...] = ()
     table: PrintedTable | None = None
     entered: bool = False
+    in_column: bool = False
 
     @property
     def width(self) -> float:
@@ -70,9 +72,9 @@ class PageLines:
     """The lines of a page: `upright` are those of its main direction, `turned` single lines of others, in file order.
 
     `frames` are blocks of text in another direction, such as a table that is printed sideways: each as if the page were
-    turned so that it is upright. `rules` are the lines that are drawn among `upright`; they are known only of pages
-    with something like a table. `remarks` are people's notes on the page, and
-    `unread_notes` counts those that were too many. `invisible` counts the invisible characters
+    turned so that it is upright; `above` is what stands upright on a page that is set sideways. `rules` are the lines
+    that are drawn among `upright`; they are known only of pages with something like a table. `remarks` are people's
+    notes on the page, and `unread_notes` counts those that were too many. `invisible` counts the invisible characters
     that were removed.
     """
 
@@ -83,13 +85,14 @@ class PageLines:
     invisible: int = 0
     frames: tuple[Frame, ...] = ()
     rules: tuple[Rule, ...] = ()
+    above: tuple[Frame, ...] = ()
     remarks: tuple[str, ...] = ()
     unread_notes: int = 0
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """Return all lines, whatever their direction."""
-        return (*self.upright, *self.turned, *(line for frame in self.frames for line in frame[0]))
+        return (*self.upright, *self.turned, *(line for frame in (*self.above, *self.frames) for line in frame[0]))
 
 
 def spelled_out(line: Line) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from asky.reading.pages.lines import Line, Rule, spelled_out
 from asky.reading.pages.printed import PrintedTable
-from asky.reading.pages.tables.aligned import GAP, aligned_table, table_runs
+from asky.reading.pages.tables.aligned import aligned_table, cells_of, table_runs
 from asky.reading.pages.words import is_hyphenated, joined
 
 _ENDS = re.compile(r"[.?!:…。！？][\"'”’)\]]*$")
@@ -115,8 +115,8 @@ def _rows(lines: Sequence[Line]) -> list[_Row]:
         if len(row) > 1:
             near = [*cells[max(0, number - 1) : number], *cells[number + 1 : number + 2]]
             is_table = any(_are_aligned(cells[number], other) for other in near)
-            for before, line in pairwise(row):
-                wide = is_table and line.x0 - before.x1 > GAP * row[0].size
+            for line in row[1:]:
+                wide = is_table and line in cells[number]
                 text += (" | " if wide else " ") + spelled_out(line).strip()
         if row[0].table is not None:
             made.append(_Row(row[0].text, row, is_heading=False, table=row[0].table))
@@ -146,7 +146,7 @@ def _with_tables(rows: Sequence[_Row], column: _Column, rules: Sequence[Rule]) -
 
 def _cells(row: Sequence[Line]) -> list[Line]:
     """Return the lines of the row that follow a gap as between cells."""
-    return [after for before, after in pairwise(row) if after.x0 - before.x1 > GAP * row[0].size]
+    return [cell[0] for cell in cells_of(row)[1:]]
 
 
 def _are_aligned(cells: Sequence[Line], others: Sequence[Line]) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pymupdf
 
 _MAX_SPACED = 200  # lines on a page
+_SPACED_CHARS = 6
 _MAX_CUTS = 100  # of a line
 _CELL_GAP = 0.36  # times the font's size: wider than a space
 
@@ -68,8 +69,8 @@ def closed_up(lines: Sequence[Found], letters: Letters) -> Iterator[Found]:
 
 def _is_spaced_run(run: Sequence[Found]) -> bool:
     if len(run) == 1:
-        return may_be_spaced(run[0].line.text)
-    return len(run) > 3 and may_be_spaced(" ".join(each.line.text.strip() for each in run))
+        return len(run[0].line.text) > _SPACED_CHARS and may_be_spaced(run[0].line.text, is_bold=run[0].line.bold)
+    return len(run) > 3 and may_be_spaced(" ".join(each.line.text.strip() for each in run), is_bold=run[0].line.bold)
 
 
 def _goes_on(last: Line, each: Found) -> bool:

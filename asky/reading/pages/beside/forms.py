@@ -25,6 +25,7 @@ _ABOVE = 16.0  # from a label's lower edge to the field below it
 _FILLER = re.compile(r"[\s_.…·‥]*$")
 _ENDS_NAME = re.compile(r"[\w)\]’'\"”%]$")
 _SIZE = 10.0
+_MAX_PAIRS = 200_000  # of a field and a line: a form of 200 fields has a tenth
 _PLAIN_STATES = re.compile(r"on|1|0|yes|true|checked|x|\d+", re.IGNORECASE)
 
 
@@ -122,6 +123,8 @@ def with_fields(lines: Sequence[Line], fields: Sequence[Field]) -> list[Line]:
     without words near is named by its tooltip or name; fields in rows and columns are the cells of a table.
     """
     found = list(lines)
+    if len(fields) * len(lines) > _MAX_PAIRS:
+        lines = ()  # no person fills that in: each by its own name
     cells = _in_grid(fields, lines)
     wanted = [
         (cost, own, at, where)
@@ -143,7 +146,7 @@ def with_fields(lines: Sequence[Line], fields: Sequence[Field]) -> list[Line]:
             found[at] = _joined(found[at], fields[own], where, lines)
     for own, field in enumerate(fields):
         if own not in labelled and (text := _alone(field, is_cell=own in cells)):
-            found.append(_line(field, text))
+            found.append(_line(field, text, in_column=own in cells))
     return _in_rows(line for line in found if line.text)
 
 
@@ -203,7 +206,7 @@ def _in_grid(fields: Sequence[Field], lines: Sequence[Line]) -> set[int]:
             has_words = any(
                 one.x1 - 3 < line.x0 and line.x1 < other.x0 + 3 and line.y0 < one.middle < line.y1 for line in lines
             )
-            if not has_words and other.x0 - one.x1 < 3 * _SIZE:
+            if not has_words and -2 < other.x0 - one.x1 < 3 * _SIZE:
                 pairs.setdefault((round(one.x1 / 4), round(other.x0 / 4)), []).append((before, after))
     return {at for found in pairs.values() if len(found) > 1 for pair in found for at in pair}
 
@@ -237,10 +240,24 @@ def _alone(field: Field, *, is_cell: bool) -> str:
     return f"{field.title}: {field.value}"
 
 
-def _line(field: Field, text: str) -> Line:
+def _line(field: Field, text: str, *, in_column: bool) -> Line:
     height = min(field.y1 - field.y0, 1.4 * _SIZE)
     base = min(field.middle, field.y0 + height / 2) + 0.35 * _SIZE
-    return Line(text, field.x0, base - _SIZE, field.x1, base + 0.3 * _SIZE, base, _SIZE, False, False, -1, entered=True)
+    x1 = min(field.x1, field.x0 + 0.5 * _SIZE * len(text))
+    return Line(
+        text,
+        field.x0,
+        base - _SIZE,
+        x1,
+        base + 0.3 * _SIZE,
+        base,
+        _SIZE,
+        bold=False,
+        mono=False,
+        block=-1,
+        entered=not in_column,
+        in_column=in_column,
+    )
 
 
 def _in_rows(lines: Iterator[Line]) -> list[Line]:

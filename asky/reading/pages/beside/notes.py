@@ -42,7 +42,7 @@ def page_notes(page: pymupdf.Page, text_page: pymupdf.TextPage) -> PageNotes:
             lines += _typed(note, page, len(lines))
         elif kind in _COMMENTS and get(note, "StateModel") is None:
             text = _text(note) or (_drawn_on(note, page) if kind == "Stamp" else "")
-            if not text:
+            if not text or text in (said(get(note, "FS", "UF")), said(get(note, "FS", "F"))):
                 continue
             about = ""
             if (parent := get(note, "IRT")) is not None and identity(parent) != identity(note):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from asky.reading.mupdf import mupdf_errors, refuse_memory_errors
 from asky.text.scrub import scrub_counted
 
 if TYPE_CHECKING:
@@ -60,10 +61,20 @@ def get(held: PdfObject, *keys: str, inherited: bool = False) -> PdfObject | Non
     for key in keys:
         if held is None or not mupdf.pdf_is_dict(held):
             return None
-        held = mupdf.pdf_dict_gets_inheritable(held, key) if inherited else mupdf.pdf_dict_gets(held, key)
+        held = _inherited(held, key) if inherited else mupdf.pdf_dict_gets(held, key)
         if held is None or mupdf.pdf_is_null(held):
             return None
     return held
+
+
+def _inherited(held: PdfObject, key: str) -> PdfObject | None:
+    import pymupdf
+
+    try:
+        return pymupdf.mupdf.pdf_dict_gets_inheritable(held, key)
+    except mupdf_errors() as error:  # its parents go in a circle
+        refuse_memory_errors(error)
+        return pymupdf.mupdf.pdf_dict_gets(held, key)
 
 
 def items(held: PdfObject | None, most: int = _MAX_ITEMS) -> Iterator[PdfObject]:

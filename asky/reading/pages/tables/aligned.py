@@ -16,6 +16,8 @@ GAP = 1.6
 """Widths of a letter m between the cells of a table; spaces, also after a sentence, are below 1."""
 
 _MARKER = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
+_SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.?")
+_SENTENCE = 25  # characters
 _FEW_ROWS = 4
 _SINGLE = 2  # lines of their own between two rows
 _LIKE = 3.0  # points: columns begin or end within
@@ -46,12 +48,20 @@ def cells_of(row: Sequence[Line]) -> list[list[Line]]:
     found: list[list[Line]] = []
     for line in row:
         before = found[-1][-1] if found else None
-        is_marked = len(found) == 1 and before is not None and _MARKER.fullmatch(before.text.strip())
-        if before is None or (line.x0 - before.x1 > GAP * row[0].size and not is_marked):
+        is_marked = len(found) == 1 and before is not None and is_marker(before.text, line.text)
+        if before is None or (not is_marked and (line.in_column or line.x0 - before.x1 > GAP * row[0].size)):
             found.append([line])
         else:
             found[-1].append(line)
     return found
+
+
+def is_marker(text: str, following: str) -> bool:
+    """Return whether a piece is the mark or number of an item or a paragraph that follows it."""
+    text = text.strip()
+    if _MARKER.fullmatch(text):
+        return True
+    return _SECTION.fullmatch(text) is not None and len(following.strip()) >= _SENTENCE
 
 
 def aligned_table(rows: Sequence[Sequence[Line]], rules: Sequence[Rule]) -> tuple[PrintedTable, int, int] | None:
