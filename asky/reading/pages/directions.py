@@ -8,12 +8,14 @@ from enum import Enum
 from itertools import pairwise
 
 from asky.reading.pages.lines import Frame, Line, PageLines, Rule
+from asky.reading.pages.printed import is_number
 from asky.reading.raised.exponents import Shift
 
 _MOST = 0.6  # of the letters: in their direction the page is read
 _SENTENCE_SPACE = 1.15  # times the font's size; columns and cells lie farther apart
 _COLUMN_ROWS = 3  # one below the other, whose pieces begin at one place: no gaps after sentences
-_ROW_STEP = 3.0  # times the font's size
+_CELL_CHARS = 30
+_ROW_STEP = 2.0  # times the font's size
 _FRAME_LINES = 4  # of a block in another direction; fewer are a stamp or the label of an axis
 _FRAME_ROWS = 2
 _WORDS = 2  # of a line; fewer are a page number
@@ -115,9 +117,12 @@ def _in_columns(lines: list[Line]) -> list[Line]:
     """Return the lines, those marked that begin or end below each other in several rows, each after a gap."""
     after: dict[tuple[str, int], list[int]] = {}
     for at, (before, line) in enumerate(pairwise(lines), start=1):
-        if abs(before.base - line.base) < 0.5 and 0 <= line.x0 - before.x1 < 2 * _SENTENCE_SPACE * line.size:
-            for side, x in (("starts", line.x0), ("ends", line.x1)):
-                after.setdefault((side, round(x)), []).append(at)
+        is_beside = abs(before.base - line.base) < 0.5 and 0 <= line.x0 - before.x1 < 2 * _SENTENCE_SPACE * line.size
+        is_prose = max(len(before.text), len(line.text)) > _CELL_CHARS or before.text.rstrip()[-1:] in ".,;:?!"
+        if is_beside and not is_prose:
+            after.setdefault(("starts", round(line.x0)), []).append(at)
+            if is_number(line.text):  # the ends of words stand below each other in justified text
+                after.setdefault(("ends", round(line.x1)), []).append(at)
     for places in list(after.values()):
         run = [places[0]]
         for at in [*places[1:], -1]:

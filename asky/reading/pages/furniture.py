@@ -134,7 +134,7 @@ def _is_furniture(
 def _heads_table(page: PageLines, row: Sequence[int]) -> bool:
     """Return whether the pieces of a row stand over those of the next: the header of a table, again on each page."""
     cells = [page.upright[index] for index in row]
-    if len(cells) < _HEADER_CELLS:
+    if len(cells) < _HEADER_CELLS or any(_LONE_NUMBER.fullmatch(_key(cell.text)) for cell in cells):
         return False
     reach = _TABLE_STEP * max(line.size for line in cells)
     below = [line for line in page.upright if 3 <= line.base - cells[0].base < reach]

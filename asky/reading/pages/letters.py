@@ -70,7 +70,7 @@ def _composed(written: str, accent: str, letter: str) -> str:
 
 def may_be_spaced(text: str, *, is_bold: bool) -> bool:
     """Return whether a line may be letter-spaced: bold or capital single letters with spaces between them."""
-    if _SPACED.search(text) is None:
+    if 3 * text.count(" ") < len(text) or _SPACED.search(text) is None:
         return False
     words = text.split()
     letters = "".join(filter(str.isalpha, text))

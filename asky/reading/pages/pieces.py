@@ -100,6 +100,9 @@ def _one_spaced(run: Sequence[Found], letters: Letters) -> Found | None:
 def cut(lines: Iterable[Found], rules: Sequence[Rule], fields: Sequence[Field], letters: Letters) -> Iterator[Found]:
     """Yield the lines, divided where an upright rule or a field stands in them, without what a field covers."""
     upright = sorted((rule for rule in rules if not rule.is_level), key=lambda rule: rule.x0)
+    if not upright and not fields:
+        yield from lines
+        return
     places = [rule.x0 for rule in upright]
     for each in lines:
         line = each.line

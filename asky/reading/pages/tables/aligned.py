@@ -11,6 +11,7 @@ from statistics import median
 
 from asky.reading.pages.lines import Line, Rule, spelled_out
 from asky.reading.pages.printed import PrintedTable, header_rows, is_number
+from asky.reading.pages.words import joined
 
 GAP = 1.6
 """Widths of a letter m between the cells of a table; spaces, also after a sentence, are below 1."""
@@ -222,7 +223,7 @@ def _unwrapped(
     left = above
     for number, row in enumerate(matrix):
         if number and found and _goes_on(found[-1], row, steps[number - 1], usual):
-            found[-1] = [f"{a} {b}".strip() for a, b in zip(found[-1], row, strict=True)]
+            found[-1] = [joined(a, b) if a and b else a or b for a, b in zip(found[-1], row, strict=True)]
             left -= number < above
         else:
             found.append(list(row))

@@ -95,7 +95,8 @@ def with_grids(lines: Sequence[Line], rules: Sequence[Rule]) -> tuple[Line, ...]
 def _grids(rules: Sequence[Rule]) -> list[_Grid]:
     """Return the grids of at least two rows and columns, the smaller ones first."""
     level = [rule for rule in rules if rule.is_level]
-    upright = [rule for rule in rules if not rule.is_level]
+    upright = sorted((rule for rule in rules if not rule.is_level), key=lambda rule: rule.x0)
+    places = [rule.x0 for rule in upright]
     if len(level) * len(upright) > _MAX_CROSSINGS:
         return []
     parent = list(range(len(level) + len(upright)))
@@ -107,8 +108,8 @@ def _grids(rules: Sequence[Rule]) -> list[_Grid]:
         return at
 
     for number, across in enumerate(level):
-        for other, down in enumerate(upright):
-            if across.x0 - _NEAR <= down.x0 <= across.x1 + _NEAR and down.y0 - _NEAR <= across.y0 <= down.y1 + _NEAR:
+        for other in range(bisect_left(places, across.x0 - _NEAR), bisect_right(places, across.x1 + _NEAR)):
+            if upright[other].y0 - _NEAR <= across.y0 <= upright[other].y1 + _NEAR:
                 parent[top(number)] = top(len(level) + other)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
     for number, rule in enumerate([*level, *upright]):
