@@ -16,7 +16,7 @@ from asky.reading.pages.beside.notes import PageNotes, page_notes
 from asky.reading.pages.beside.objects import MAX_ANNOTATIONS, count_annotations
 from asky.reading.pages.directions import Direction, direct
 from asky.reading.pages.hidden import hidden_lines, may_hide
-from asky.reading.pages.letters import join_initials, plain_bullet
+from asky.reading.pages.letters import join_initials, may_have_spaced, plain_bullet
 from asky.reading.pages.lines import Line, PageLines
 from asky.reading.pages.pieces import Found, Letters, closed_up, cut
 from asky.reading.pages.tables.rules import drawn_rules, may_have_table
@@ -101,7 +101,7 @@ def _page_lines(page: pymupdf.Page) -> PageLines:
     has_cells = is_turned or may_have_table([each.line for each in shown_lines])
     rules = drawn_rules(shown, flags) if has_cells else ()
     letters = Letters(text_page)
-    pieces = cut(closed_up(shown_lines, letters), rules, fields, letters)
+    pieces = cut(closed_up(shown_lines, letters) if may_have_spaced(texts) else shown_lines, rules, fields, letters)
     lines = [(each.line, each.direction, each.x) for each in pieces]
     upright = join_initials([line for line, direction, _ in lines if direction is Direction.RIGHT])
     upright += notes.lines

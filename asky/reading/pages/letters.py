@@ -27,6 +27,7 @@ _ACCENTED = re.compile(r"([´¨ˆ˜ˇ˚¯])([A-Za-zıȷ])|(?<=\w)(`)([aeiouAEIOU
 _ACCENT_BEHIND = re.compile(r"(?<=[^\W\d_]{2})([aeiouyAEIOUYcnszCNSZ])([´`¨ˆ˜ˇ])(?!\w)")
 _COMBINING = re.compile(r"[^\W\d_][\u0300-\u036f]+")
 _SPACED = re.compile(r"(?:\S {1,4}){3,}\S")
+_LONE = re.compile(r"^[^\W\d_] ?$", re.MULTILINE)
 _SINGLE = 0.6  # of the words of a letter-spaced line
 _VOWELS = frozenset("aeiouy")
 _SOUND = 0.2  # of the letters of a word are vowels; symbols of a formula are not
@@ -66,6 +67,11 @@ def _composed(written: str, accent: str, letter: str) -> str:
     plain = {"ı": "i", "ȷ": "j"}.get(letter, letter)
     composed = unicodedata.normalize("NFC", plain + _ACCENTS[accent])
     return composed if len(composed) == 1 else written
+
+
+def may_have_spaced(texts: str) -> bool:
+    """Return whether some line of a page may be letter-spaced, or part of one: `texts` are its lines."""
+    return _SPACED.search(texts) is not None or len(_LONE.findall(texts)) >= _LETTERS
 
 
 def may_be_spaced(text: str, *, is_bold: bool) -> bool:
