@@ -54,7 +54,7 @@ def read(data: bytes, name: str, *, recognise: bool = False) -> Document:
         left = 0 if recognise else len(scans)
         tried = len(scans) - left
         inner = TextBuilder()
-        add_attachments(inner, document)
+        add_attachments(inner, document, [number for number, page in enumerate(pages) if page.has_files])
         values = xfa_values(document)
         if values or (len(inner) and is_portfolio(document)):
             pages = [PageLines(0, 0) for _ in pages]  # a notice of the program that made the file

@@ -112,7 +112,7 @@ def _page_lines(page: pymupdf.Page) -> PageLines:
         *(each for each in lines if each[1] is not Direction.RIGHT),
     ]
     found_page = direct(lines, page.rect.width, page.rect.height, rules, removed)
-    return replace(found_page, remarks=notes.remarks, unread_notes=notes.unread)
+    return replace(found_page, remarks=notes.remarks, unread_notes=notes.unread, has_files=notes.has_files)
 
 
 def _beside(page: pymupdf.Page, text_page: pymupdf.TextPage) -> tuple[list[Field], PageNotes]:

@@ -74,8 +74,8 @@ class PageLines:
     `frames` are blocks of text in another direction, such as a table that is printed sideways: each as if the page were
     turned so that it is upright; `above` is what stands upright on a page that is set sideways. `rules` are the lines
     that are drawn among `upright`; they are known only of pages with something like a table. `remarks` are people's
-    notes on the page, and `unread_notes` counts those that were too many. `invisible` counts the invisible characters
-    that were removed.
+    notes on the page, and `unread_notes` counts those that were too many; `has_files`: some are attached to it.
+    `invisible` counts the invisible characters that were removed.
     """
 
     width: float
@@ -88,6 +88,7 @@ class PageLines:
     above: tuple[Frame, ...] = ()
     remarks: tuple[str, ...] = ()
     unread_notes: int = 0
+    has_files: bool = False
 
     @property
     def lines(self) -> tuple[Line, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -31,17 +31,18 @@ def is_portfolio(document: pymupdf.Document) -> bool:
     return collection is not None and name(get(collection, "View")) != "H" and document.page_count == 1
 
 
-def add_attachments(builder: TextBuilder, document: pymupdf.Document) -> int:
+def add_attachments(builder: TextBuilder, document: pymupdf.Document, pages: Sequence[int]) -> int:
     """Add the files within a PDF, each under a heading, and return how many there are.
 
-    What is not read is named by `builder.skip`: files of other kinds, too deep, too many or too large. They share one
-    limit with the files within them, so that a file within itself costs little.
+    `pages` are those, from 0, to which files are attached. What is not read is named by `builder.skip`: files of other
+    kinds, too deep, too many or too large. They share one limit with the files within them, so that a file within
+    itself costs little.
     """
     seen: set[int] = set()
     count = 0
     token = _left.set(_left.get())
     try:
-        for file in _files(document):
+        for file in _files(document, pages):
             stream = next((each for key in ("UF", "F", "DOS", "Unix") if (each := get(file, "EF", key))), None)
             if stream is None or (number := identity(stream)) in seen or not number:
                 continue
@@ -93,17 +94,14 @@ def unpacked(document: pymupdf.Document, number: int, stream: PdfObject, most: i
     return data if len(data) <= most else None
 
 
-def _files(document: pymupdf.Document) -> Iterator[PdfObject]:
+def _files(document: pymupdf.Document, pages: Sequence[int]) -> Iterator[PdfObject]:
     """Yield the descriptions of the files: those of the whole PDF, then those on its pages, in the file's order."""
-    import pymupdf
-
     yield from _in_tree(get(root(document), "Names", "EmbeddedFiles"), set())
     yield from items(get(root(document), "AF"))
-    for page in document:
-        if any(kind == pymupdf.PDF_ANNOT_FILE_ATTACHMENT for _, kind, _ in page.annot_xrefs()):
-            for note in shown_annotations(page):
-                if name(get(note, "Subtype")) == "FileAttachment" and (file := get(note, "FS")) is not None:
-                    yield file
+    for number in pages:
+        for note in shown_annotations(document.load_page(number)):
+            if name(get(note, "Subtype")) == "FileAttachment" and (file := get(note, "FS")) is not None:
+                yield file
 
 
 def _in_tree(node: PdfObject | None, seen: set[int]) -> Iterator[PdfObject]:

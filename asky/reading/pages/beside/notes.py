@@ -24,11 +24,13 @@ _ABOUT_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class PageNotes:
-    """The remarks on a page in the file's order, the lines typed onto it, and how many notes were not read."""
+    """The remarks on a page in the file's order, the lines typed onto it, how many were not read, and whether
+    files are attached to it."""
 
     remarks: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()
     unread: int = 0
+    has_files: bool = False
 
 
 def page_notes(page: pymupdf.Page, text_page: pymupdf.TextPage) -> PageNotes:
@@ -36,8 +38,10 @@ def page_notes(page: pymupdf.Page, text_page: pymupdf.TextPage) -> PageNotes:
     remarks: list[str] = []
     lines: list[Line] = []
     words: list[Any] | None = None
+    has_files = False
     for note in shown_annotations(page):
         kind = name(get(note, "Subtype"))
+        has_files = has_files or kind == "FileAttachment"
         if kind == "FreeText":
             lines += _typed(note, page, len(lines))
         elif kind in _COMMENTS and get(note, "StateModel") is None:
@@ -51,7 +55,7 @@ def page_notes(page: pymupdf.Page, text_page: pymupdf.TextPage) -> PageNotes:
                 words = text_page.extractWORDS() if words is None else words
                 about = _marked_words(note, page, words)
             remarks.append(remark(text, author=said(get(note, "T")), about=about))
-    return PageNotes(tuple(filter(None, remarks)), tuple(lines))
+    return PageNotes(tuple(filter(None, remarks)), tuple(lines), has_files=has_files)
 
 
 def _text(note: PdfObject) -> str:
