@@ -62,7 +62,7 @@ FORMATS = (
     Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=3),
-    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=4),
+    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=5),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
     Format(
         SOURCE_CODE,

@@ -58,7 +58,7 @@ Recogniser = Callable[["pymupdf.Page"], PageLines]
 
 def is_scan(page: pymupdf.Page, lines: PageLines) -> bool:
     """Return whether the text of a page is in its images or in fonts without characters; `lines` are its text layer."""
-    text = "".join(line.text for line in (*lines.upright, *lines.turned))
+    text = "".join(line.text for line in lines.lines)
     visible = len(text) - sum(map(text.count, " \n\t"))
     readable = visible - text.count("\ufffd")
     if visible and readable <= _READABLE_SHARE * visible:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from asky.errors import SourceUnreadable
 from asky.reading import ocr
 from asky.reading.mupdf import mupdf_errors, open_document, outline, refuse_memory_errors
+from asky.reading.pages.beside.attachments import add_attachments, is_portfolio
+from asky.reading.pages.beside.xfa import xfa_values
+from asky.reading.pages.extraction import page_lines
 from asky.reading.pages.front import front_matter
 from asky.reading.pages.headings import PageHeading, add_page, page_headings
 from asky.reading.pages.layout import lay_out
-from asky.reading.pages.lines import PageLines, page_lines
+from asky.reading.pages.lines import PageLines
 from asky.reading.pages.outline import outline_headings
 from asky.reading.pages.paragraphs import body_size
 from asky.reading.scanned_pages import SCANNED, ocr_hint
@@ -50,10 +53,16 @@ def read(data: bytes, name: str, *, recognise: bool = False) -> Document:
         recognised = _recognise(document, pages, scans) if recognise and scans else 0
         left = 0 if recognise else len(scans)
         tried = len(scans) - left
+        inner = TextBuilder()
+        add_attachments(inner, document, [number for number, page in enumerate(pages) if page.has_files])
+        values = xfa_values(document)
+        if values or (len(inner) and is_portfolio(document)):
+            pages = [PageLines(0, 0) for _ in pages]  # a notice of the program that made the file
         laid_out = lay_out(pages)
         texts = ["\n\n".join(part.text for part in page) for page in laid_out]
-        bare = sum(1 for page in pages if not page.upright and not page.turned)
-        _require_text("".join(texts), count, name, left, tried)
+        bare = sum(1 for page in pages if not page.lines)
+        if not values and not len(inner):
+            _require_text("".join(texts), count, name, left, tried)
         builder = TextBuilder(sum(page.invisible for page in pages))
         entries = list(outline(document))
         facts = front_matter(pages, texts[0], document.metadata or {}, entries)
@@ -61,11 +70,20 @@ def read(data: bytes, name: str, *, recognise: bool = False) -> Document:
         headings: list[list[PageHeading]] = [[] for _ in pages]
         for each in [*outline_headings(laid_out, entries), *page_headings(laid_out, body, entries)]:
             headings[each.page].append(each)
-        for number, (page, label) in enumerate(zip(laid_out, _labels(document), strict=True), start=1):
+        for number, (paragraphs, label) in enumerate(zip(laid_out, _labels(document), strict=True), start=1):
             builder.start_page(label)
-            text = add_page(builder, page, headings[number - 1])
+            text = add_page(builder, paragraphs, headings[number - 1])
             if number < count:
                 builder.add("\n" + _PAGE_BREAK if text else _PAGE_BREAK)
+        for number, page in enumerate(pages, start=1):
+            if page.unread_notes:
+                builder.skip(f"page {number}", f"{page.unread_notes:,} of its notes and fields are too many")
+        if values is not None:
+            builder.skip("the form's pages", "an XFA form, which only Adobe's programs lay out")
+            builder.add("".join(f"{value}\n" for value in values))
+        if inner.unread or len(inner):
+            builder.add("\n\n" if len(builder) else "")
+            builder.add_document(inner.build(""), 0)
         return builder.build(
             "application/pdf",
             title=facts.title,
@@ -111,7 +129,7 @@ def _recognise(document: pymupdf.Document, pages: list[PageLines], scans: Sequen
 
 
 def _readable(page: PageLines) -> int:
-    return sum(len(line.text) - line.text.count("\ufffd") for line in (*page.upright, *page.turned))
+    return sum(len(line.text) - line.text.count("\ufffd") for line in page.lines)
 
 
 def _require_text(text: str, count: int, name: str, scans: int, tried: int) -> None:

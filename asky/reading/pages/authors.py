@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from asky.reading.pages.lines import Line, PageLines, compose_accents
+from asky.reading.pages.letters import compose_accents
+from asky.reading.pages.lines import Line, PageLines
 from asky.reading.pages.paragraphs import KNOWN_HEADING
 
 _SEPARATORS = re.compile(r"[;,•·|&]|\s{3,}|\band\b|\bAND\b|\bwith\b")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from asky.reading.pages.authors import authors_below, authors_of_file
 from asky.reading.pages.dates import find_date, year_in
-from asky.reading.pages.lines import Line, PageLines, compose_accents
+from asky.reading.pages.letters import compose_accents
+from asky.reading.pages.lines import Line, PageLines
 from asky.reading.pages.paragraphs import body_size
 
 _ARXIV = re.compile(

@@ -14,6 +14,8 @@ _MARGIN = 0.2  # of the page's height: no head or foot begins farther inside
 _SAME_PLACE = 5.0  # points
 _LEADING = 1.6  # times the size of the letters: lines of one text stand nearer
 _REPEATED = 3
+_HEADER_CELLS = 2
+_TABLE_STEP = 2.5  # times the size of the letters, from the header of a table to its first row
 _REGULAR = 0.8  # of the pages; front matter and chapters may count for themselves
 _DIGITS = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _MAX_CHARS = 500
@@ -58,7 +60,7 @@ def furniture(pages: Sequence[PageLines]) -> list[dict[int, bool]]:
         marked = dict.fromkeys(_line_numbers(page), False)
         for top, rows in edges[number].items():
             for row in rows:
-                if not _is_furniture(page, row, top, seen, places, least):
+                if not _is_furniture(page, row, top, seen, places, least) or (top and _heads_table(page, row)):
                     break
                 for index in row:
                     if not _is_repeated(page, index, top, seen, least) and _is_in_text(page, index):
@@ -127,6 +129,27 @@ def _is_furniture(
         return True
     here = round(_place(page, page.upright[row[0]], top) / _SAME_PLACE)
     return (top, here) in places and len(row) <= _EDGE_ROWS and _stands_apart(page, row, top)
+
+
+def _heads_table(page: PageLines, row: Sequence[int]) -> bool:
+    """Return whether the pieces of a row stand over those of the next: the header of a table, again on each page."""
+    cells = [page.upright[index] for index in row]
+    if len(cells) < _HEADER_CELLS or any(_LONE_NUMBER.fullmatch(_key(cell.text)) for cell in cells):
+        return False
+    reach = _TABLE_STEP * max(line.size for line in cells)
+    below = [line for line in page.upright if 3 <= line.base - cells[0].base < reach]
+    if not below:
+        return False
+    base = min(line.base for line in below)
+    following = [line for line in below if line.base - base < 3]
+    level = sum(
+        any(
+            abs(line.x0 - cell.x0) < 3 or abs(line.x1 - cell.x1) < 3 or (line.x0 < cell.x1 and cell.x0 < line.x1)
+            for line in following
+        )
+        for cell in cells
+    )
+    return len(following) >= _HEADER_CELLS and level >= _HEADER_CELLS
 
 
 def _is_repeated(page: PageLines, index: int, top: bool, seen: _Seen, least: int) -> bool:

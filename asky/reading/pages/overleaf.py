@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asky.reading.pages.paragraphs import LONG_CHARS, NUMBERED, STOPS, Paragraph, is_hyphenated, joined
+from asky.reading.pages.paragraphs import LONG_CHARS, NUMBERED, STOPS, Paragraph
+from asky.reading.pages.words import is_hyphenated, joined
 from asky.text.sentences import iter_sentences
 
 _COLUMNS_AHEAD = 8  # the labels of a figure make columns too
@@ -57,6 +58,7 @@ def _is_body(paragraph: Paragraph, body: float) -> bool:
         abs(paragraph.size - body) < 0.06 * body
         and len(paragraph.text) > LONG_CHARS
         and not paragraph.is_caption
+        and paragraph.table is None
         and " | " not in paragraph.text
     )
 

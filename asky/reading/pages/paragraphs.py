@@ -9,18 +9,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from asky.reading.pages.lines import Line, spelled_out
+from asky.reading.pages.lines import Line, Rule, spelled_out
+from asky.reading.pages.printed import PrintedTable
+from asky.reading.pages.tables.aligned import aligned_table, cells_of, table_runs
+from asky.reading.pages.words import is_hyphenated, joined
 
-HYPHEN_MARK = "\x00"
-"""Stands for a hyphen and the line end after it, until the words of the whole file are known; in no scrubbed text."""
-
-_HYPHENS = ("-", "\u2010")
 _ENDS = re.compile(r"[.?!:…。！？][\"'”’)\]]*$")
 STOPS = re.compile(r"[.?!…。！？][\"'”’)\]]*$")
 _BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-](?=\s|$)")
 NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,5}\)|\[[^\]\s]{1,8}\])\s+\S")
-# An address or a range of numbers that goes on.
-_UNSPACED = re.compile(r"https?://\S*[/_.?=&#%-]$|\d[–-]$")
 _LINK = re.compile(r"[\d*†‡§]{0,3}\s?https?://")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|scheme|chart)\s*[\dIVX]+", re.IGNORECASE)
 _SECTION = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z](?:\.\d{1,2})*\.?)\s+(?=[A-Z])")
@@ -32,7 +29,6 @@ _MAX_HEADING_CHARS = 100
 LONG_CHARS = 20  # a line in a column of shorter ones was not wrapped
 _SAME_SIZE = 0.12
 _RAGGED = 0.15  # of a column's width that may be left at the end of a line inside a sentence
-_GAP = 1.6  # widths of a letter m between the cells of a table; spaces, also after a sentence, are below 1
 
 
 @dataclass(slots=True)
@@ -43,6 +39,7 @@ class Paragraph:
     lines: list[Line]
     wide: bool = False
     indented: bool = False
+    table: PrintedTable | None = None
     _sized: int = 0  # how many lines `_size` is that of
     _size: float = 0.0
 
@@ -69,13 +66,18 @@ class _Column:
     leading: float
 
 
-def paragraphs_of(lines: Sequence[Line]) -> list[Paragraph]:
-    """Return the paragraphs of one column, in order. Lines that were not wrapped keep their line ends."""
-    rows = _rows(lines)
+def paragraphs_of(lines: Sequence[Line], rules: Sequence[Rule] = ()) -> list[Paragraph]:
+    """Return the paragraphs of one column, in order. Lines that were not wrapped keep their line ends.
+
+    `rules` are the lines drawn on the page: one below the first row of a table says that it names the columns.
+    """
     column = _measure(lines)
+    rows = _with_tables(_rows(lines), column, rules)
     found: list[Paragraph] = []
     for number, row in enumerate(rows):
-        if not found or _is_divided(rows[number - 1], row):
+        if row.table is not None or (number and rows[number - 1].table is not None):
+            found.append(Paragraph(row.text, list(row.lines), table=row.table))
+        elif not found or _is_divided(rows[number - 1], row):
             found.append(Paragraph(row.text, list(row.lines)))
         elif _wraps(rows[number - 1], row, found[-1], column):
             found[-1].text = joined(found[-1].text, row.text)
@@ -95,6 +97,7 @@ class _Row(NamedTuple):
     text: str
     lines: list[Line]
     is_heading: bool
+    table: PrintedTable | None = None
 
 
 def _rows(lines: Sequence[Line]) -> list[_Row]:
@@ -112,17 +115,38 @@ def _rows(lines: Sequence[Line]) -> list[_Row]:
         if len(row) > 1:
             near = [*cells[max(0, number - 1) : number], *cells[number + 1 : number + 2]]
             is_table = any(_are_aligned(cells[number], other) for other in near)
-            for before, line in pairwise(row):
-                wide = is_table and line.x0 - before.x1 > _GAP * row[0].size
+            for line in row[1:]:
+                wide = is_table and line in cells[number]
                 text += (" | " if wide else " ") + spelled_out(line).strip()
-        if text:
+        if row[0].table is not None:
+            made.append(_Row(row[0].text, row, is_heading=False, table=row[0].table))
+        elif text:
             made.append(_Row(text, row, _is_heading(text, row)))
     return made
 
 
+def _with_tables(rows: Sequence[_Row], column: _Column, rules: Sequence[Rule]) -> list[_Row]:
+    """Return the rows, with those of each table as one; rows whose cells stand in no columns stay as they are."""
+    if not any(" | " in row.text for row in rows):
+        return list(rows)
+    made: list[_Row] = []
+    at = 0
+    for start, end in table_runs([row.lines for row in rows], column.leading):
+        part = rows[start:end]
+        found = None
+        if sum(" | " in row.text for row in part) > 1 and not any(row.table for row in part):
+            found = aligned_table([row.lines for row in part], rules)
+        if found is not None:
+            table, first, last = found
+            lines = [line for row in part[first:last] for line in row.lines]
+            made += [*rows[at : start + first], _Row(table.text(), lines, is_heading=False, table=table)]
+            at = start + last
+    return [*made, *rows[at:]]
+
+
 def _cells(row: Sequence[Line]) -> list[Line]:
     """Return the lines of the row that follow a gap as between cells."""
-    return [after for before, after in pairwise(row) if after.x0 - before.x1 > _GAP * row[0].size]
+    return [cell[0] for cell in cells_of(row)[1:]]
 
 
 def _are_aligned(cells: Sequence[Line], others: Sequence[Line]) -> bool:
@@ -134,10 +158,13 @@ def _are_aligned(cells: Sequence[Line], others: Sequence[Line]) -> bool:
 
 
 def _is_beside(before: Line, line: Line) -> bool:
+    if before.table is not None or line.table is not None:
+        return False
     return abs(line.base - before.base) < 0.35 * max(before.size, line.size) and line.x0 >= before.x1 - 1
 
 
 def _measure(lines: Sequence[Line]) -> _Column:
+    lines = [line for line in lines if line.table is None] or lines
     long = [line for line in lines if len(line.text) >= LONG_CHARS] or list(lines)
     ends = sorted(line.x1 for line in long)
     starts = sorted(line.x0 for line in long)
@@ -153,6 +180,8 @@ def _wraps(before: _Row, after: _Row, paragraph: Paragraph, column: _Column) -> 
     step = first.base - before.lines[0].base
     size = max(last.size, first.size)
     if " | " in text or " | " in following or (last.mono and first.mono):
+        return False
+    if last.entered or first.entered:
         return False
     if not -0.5 * size < step < max(1.35 * column.leading, 1.3 * size) or step > 3 * size:
         return False
@@ -222,15 +251,13 @@ def _begins_item(text: str, following: str) -> bool:
     return NUMBERED.match(following) is not None and (_ENDS.search(text) is not None or text[-1] in ";,")
 
 
-def is_hyphenated(text: str, following: str) -> bool:
-    return text.endswith(_HYPHENS) and text[-2:-1].isalpha() and following[:1].isalpha()
-
-
 def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
     """Return whether a row that was not wrapped belongs to the same paragraph: a list, an address, code, a formula."""
     last, first = before.lines[-1], after.lines[0]
     text, following = before.text, after.text
     step = first.base - before.lines[0].base
+    if last.entered and first.entered:
+        return 0 < step < 2.5 * column.leading
     if " | " in text and " | " in following:
         return step < 2.5 * column.leading
     if following[0].islower():
@@ -245,12 +272,6 @@ def _stays_with(before: _Row, after: _Row, column: _Column) -> bool:
     ):
         return False  # a note
     return not following[0].isupper()
-
-
-def joined(text: str, following: str) -> str:
-    if is_hyphenated(text, following):
-        return text[:-1] + HYPHEN_MARK + following
-    return f"{text}{following}" if _UNSPACED.search(text, max(0, len(text) - 200)) else f"{text} {following}"
 
 
 def body_size(lines: Iterable[Line]) -> float:

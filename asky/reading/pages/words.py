@@ -6,8 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from asky.reading.pages.paragraphs import HYPHEN_MARK
+HYPHEN_MARK = "\x00"
+"""Stands for a hyphen and the line end after it, until the words of the whole file are known; in no scrubbed text."""
 
+_HYPHENS = ("-", "\u2010")
+# An address or a range of numbers that goes on.
+_UNSPACED = re.compile(r"https?://\S*[/_.?=&#%-]$|\d[–-]$")
 _WORD = re.compile(r"[\w\u2010-]{2,}")
 _HEAD = re.compile(r"(?:[^\W\d_]+[-\u2010])*[^\W\d_]+$")
 _TAIL = re.compile(r"[^\W_]+(?:[-\u2010'’][^\W_]+)*")
@@ -66,3 +70,13 @@ def _without_broken(piece: str, number: int, count: int) -> str:
     start = re.search(r"\s|$", piece).start() if number else 0  # type: ignore[union-attr]  # `$` matches
     end = max(piece.rfind(" "), piece.rfind("\n")) + 1 if number < count - 1 else len(piece)
     return piece[start:end]
+
+
+def is_hyphenated(text: str, following: str) -> bool:
+    return text.endswith(_HYPHENS) and text[-2:-1].isalpha() and following[:1].isalpha()
+
+
+def joined(text: str, following: str) -> str:
+    if is_hyphenated(text, following):
+        return text[:-1] + HYPHEN_MARK + following
+    return f"{text}{following}" if _UNSPACED.search(text, max(0, len(text) - 200)) else f"{text} {following}"

@@ -105,7 +105,8 @@ def is_form(rows: Sequence[GridRow], *, is_list: bool) -> bool:
         return False
     if not values or any(names_field(value) for _, value in parted[0]) or len(rows) > _LISTED:
         return False
-    if sum(map(names_field, names)) >= _HALF * len(names) and (
+    share = _MOST if count[0][0] > 1 else _HALF  # of several names in a row, one may be a word of a heading
+    if sum(map(names_field, names)) >= share * len(names) and (
         len(names) > _FEW_NAMES or not is_list or kind_of(values[0]) != "text"
     ):
         return True

@@ -163,7 +163,7 @@ def test_rows_of_a_table_are_lines_of_cells() -> None:
         for x, cell in zip((80.0, 250.0, 420.0), row, strict=True)
     ]
     document = read(printed_pdf([[*column_of(LEFT, 60, 100, 90), *table]]), "a.pdf")
-    assert "Mill | Year | Wheels\nUpper | 1690 | 2\nLower | 1702 | 4\nTown | 1731 | 3" in document.text
+    assert "Mill | Year | Wheels\n--- | --- | ---\nUpper | 1690 | 2\nLower | 1702 | 4\nTown | 1731 | 3" in document.text
 
 
 def test_code_and_lists_keep_their_lines() -> None:
