@@ -71,6 +71,7 @@ def lay_out(rows: Sequence[GridRow], *, header_rows: int | None = None, is_list:
     of words alone has a header if its first row is filled, but for the first cell, and distinct; where `is_list` is
     false, two columns of words are names and values.
     """
+    is_list = is_list or any(0 in row.below for row in rows)  # a name that goes on below itself groups a list
     if header_rows is not None:
         if not header_rows:
             return TableLayout(is_form=is_form(rows, is_list=is_list))

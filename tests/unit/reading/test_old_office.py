@@ -55,7 +55,6 @@ def refused(data: bytes, name: str) -> tuple[str, str, str | None]:
     [
         ("WordDocument", "Word", "docx"),
         ("PowerPoint_Document", "PowerPoint", "pptx"),
-        ("Workbook", "Excel", "xlsx"),
     ],
 )
 def test_an_old_document_is_named_with_a_way_to_convert_it(stream: str, program: str, suffix: str) -> None:

@@ -94,7 +94,7 @@ def test_cells_stay_under_their_names() -> None:
     shown = text(head + merged + below + wide)
     assert "Noon: Idunn; Night: Steinar\n" in shown
     assert "Noon: Petra and Oskar; Night: Marit\n" in shown
-    assert "Night: Jonas" not in shown
+    assert "; Night: Jonas" not in shown
     assert shown.endswith("\n\nAfter.\n\n")
 
 
