@@ -24,7 +24,7 @@ from asky.reading.mail.values import InnerMail, Mail, MailFile, MailItem, MailTe
 from asky.values import Document
 
 if TYPE_CHECKING:
-    from olefile import OleFileIO  # type: ignore[import-untyped,unused-ignore]
+    from olefile import OleFileIO
 
 _MAX_FILES = 200
 _STREAM = "__substg1.0_{:04X}{:04X}"
@@ -53,7 +53,7 @@ def read(data: bytes, name: str) -> Document:
 
     Raises SourceUnreadable: failed if it is no message, encrypted if there is no other text.
     """
-    import olefile  # type: ignore[import-untyped,unused-ignore]  # 30 ms: only if such a file is read
+    import olefile  # 30 ms: only if such a file is read
 
     try:
         file = olefile.OleFileIO(data)

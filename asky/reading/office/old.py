@@ -58,7 +58,7 @@ def not_an_archive(data: bytes, name: str) -> SourceUnreadable:
 
 def _streams(data: bytes) -> tuple[frozenset[str], bool]:
     """Return the names of the outermost streams, and whether an old document of Word is behind a password."""
-    import olefile  # type: ignore[import-untyped]
+    import olefile
 
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as container:

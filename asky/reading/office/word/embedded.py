@@ -26,7 +26,7 @@ def files_in(data: bytes, name: str, program: str) -> list[tuple[str, bytes]]:
     """
     if not data.startswith(OLE_MAGIC):
         return [(name, data)] if not name.endswith(".bin") else [(_named(name, data, program), data)]
-    import olefile  # type: ignore[import-untyped]
+    import olefile
 
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as container:
