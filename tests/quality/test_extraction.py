@@ -38,20 +38,20 @@ class Floor:
 
 
 FLOORS = [
-    Floor("wcxb", load_wcxb, word_f1, "2f5e81a78b6d7b8730ed8b177ad34797bb767b078196a6cd8116a284e312322b", 0.782),
+    Floor("wcxb", load_wcxb, word_f1, "2f5e81a78b6d7b8730ed8b177ad34797bb767b078196a6cd8116a284e312322b", 0.793),
     Floor(
         "trafilatura_eval",
         load_snippets,
         snippet_f1,
         "76688e26227e3b9983d91ad68cb5439f78337ca1cb11fd63d246119fcfce97b9",
-        0.920,
+        0.921,
     ),
     Floor(
         "readability_pages",
         load_readability,
         word_f1,
         "a57900a5cf486980a2228d06d456099c7a2ea80ec4a22f383affd70847234d62",
-        0.946,
+        0.957,
     ),
 ]
 

@@ -18,7 +18,7 @@ _BLANK = re.compile(r"[\x00-\x20\x7f]")
 _ORIGIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?=[/?#]|\Z)", re.ASCII)
 _ROOTED = re.compile(r"(?:/[\w-][\w.~%+,=-]*)+/?", re.ASCII)
 _PLAIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?][!-~]*)?", re.ASCII)
-_LIST_MARK = re.compile(r"\s*(?:- |\d{1,6}\. )")
+_LIST_MARK = re.compile(r"\s*(?:- |(?:\d{1,6}|[A-Za-z]{1,8})\. )")
 
 
 def absolute_url(reference: str, base: str | None) -> str | None:

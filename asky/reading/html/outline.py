@@ -6,11 +6,18 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from asky.reading.html.consent import drop_consent, mentions_consent
+from asky.reading.html.plain import empty
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _FRAMING = ("nav", "footer", "aside", "dialog", "menu", "button", "select", "label", "form", "header")
 _NOT_TEXT = ("script", "style", "svg", "template", "iframe")
+_NAMING_BUTTONS = " | ".join(f".//{tag}//button" for tag in ("h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"))
+_SECTION_TOOL = "mw-editsection"  # of MediaWiki: [edit]
+_CUSTOM_TAG = re.compile(r"<[a-z]{1,40}-")
+_CUSTOM = re.compile(r"(?:^|-)(?:nav|navigation|navbar|footer|menu|sidebar|breadcrumbs?)(?:$|-)")
 _ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "complementary", "dialog", "alertdialog", "search", "menu", "menubar"}
 )
@@ -32,9 +39,43 @@ _FRAME_SHARE = 0.9
 _FORM_SHARE = 0.5
 _NOISE_SHARE = 0.3
 _NOSCRIPT_SHARE = 0.5
+_LINKED_SHARE = 0.2
 _PROSE_CHARS = 100  # of a paragraph; a form that contains one presents a product
 _MAIN_SHARE = 0.3
+_MAIN_PROSE = 0.5  # of the paragraphs of a page
 _MAIN_IDS = 'id("main content main-content")'  # from the parser's table: a search takes as long as the rest of `prune`
+
+
+def lay_open(tree: HtmlElement, html: str) -> None:
+    """Make the content of the tree of `html` look like content, before anything is taken from it.
+
+    What asks for consent is emptied, and what edits a section; side columns that hold the text are none; what a shadow
+    root shows is shown, and a heading that is a button; elements with names of their own are blocks, unless they stand
+    among words.
+    """
+    body = tree.find(".//body")
+    if body is None:
+        return
+    if mentions_consent(html):
+        drop_consent(body)
+    paragraphs = sum(map(_chars, body.iter("p"))) if body.find(".//aside") is not None else 0
+    for aside in list(body.iter("aside")):
+        if _has_heading(aside) or sum(map(_chars, aside.iter("p"))) > _MAIN_PROSE * paragraphs:
+            aside.tag = "div"
+    for button in body.xpath(_NAMING_BUTTONS) if "<button" in html else ():
+        button.tag = "span"
+    for template in list(body.iter("template")):
+        if template.get("shadowrootmode") or template.get("shadowroot"):
+            template.tag = "div"
+    for custom in body.xpath('.//*[contains(name(), "-")]') if _CUSTOM_TAG.search(html) else ():
+        framing = _CUSTOM.search(custom.tag)
+        if framing or not _has_words(custom.getparent()):
+            custom.tag = "nav" if framing else "div"
+    for tool in body.xpath(f'.//*[contains(@class, "{_SECTION_TOOL}")]') if _SECTION_TOOL in html else ():
+        empty(tool)
+    for numbered in body.iter("ol"):
+        if "reversed" in numbered.attrib and "start" not in numbered.attrib:
+            numbered.set("start", str(sum(1 for _ in numbered.iterchildren("li"))))
 
 
 def prune(tree: HtmlElement) -> HtmlElement:
@@ -42,6 +83,8 @@ def prune(tree: HtmlElement) -> HtmlElement:
     body = tree.find(".//body")
     if body is None:
         body = tree
+        for head in tree.xpath("./head"):
+            empty(head)
     _show_noscript(body)
     total = _chars(body)
     with_role = body.xpath(".//*[@role]")
@@ -52,15 +95,6 @@ def prune(tree: HtmlElement) -> HtmlElement:
     _drop_named(region, _COMMENTS, share=1.0)
     _drop_named(region, _NOISE, share=_NOISE_SHARE)
     return region
-
-
-def empty(element: HtmlElement) -> None:
-    """Remove the content of `element`, leaving the text after it in place.
-
-    Removing the element would join that text to the preceding text, in quadratic time for many elements.
-    """
-    element.clear(keep_tail=True)
-    element.tag = "span"
 
 
 def _show_noscript(body: HtmlElement) -> None:
@@ -77,15 +111,34 @@ def _show_noscript(body: HtmlElement) -> None:
 
 
 def _is_frame(element: HtmlElement, total: int) -> bool:
-    if element.tag == "header" and (
-        _has_heading(element) or any(True for _ in element.iterancestors("article", "main"))
-    ):
+    if element.tag == "header" and (_has_heading(element) or _is_within_content(element)):
+        return False
+    if element.tag == "label" and next(element.iterancestors("form"), None) is None:
+        return False  # a tab, or an item to tick off
+    if element.tag == "aside" and _is_within_content(element) and _is_prose(element):
         return False
     if element.tag == "form" and (
         _has_heading(element) or any(_chars(part) >= _PROSE_CHARS for part in element.iter("p"))
     ):
         return False
     return _chars(element) < (_FORM_SHARE if element.tag == "form" else _FRAME_SHARE) * total or total == 0
+
+
+def _is_within_content(element: HtmlElement) -> bool:
+    return next(element.iterancestors("article", "main"), None) is not None or any(
+        (each.get("role") or "").strip().lower() == "main" for each in element.iterancestors()
+    )
+
+
+def _has_words(element: HtmlElement) -> bool:
+    """Return whether words stand in an element beside its members."""
+    return bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)
+
+
+def _is_prose(element: HtmlElement) -> bool:
+    """Return whether the text of an element is no list of links: a hint, a box, notes."""
+    linked = sum(_chars(link) for link in element.iter("a") if not link.get("href", "#").startswith("#"))
+    return linked < _LINKED_SHARE * _chars(element)
 
 
 def _region(body: HtmlElement, with_role: Sequence[HtmlElement]) -> HtmlElement:

@@ -14,10 +14,11 @@ from asky.reading.html.head import describe, is_about_one_item, title_of
 from asky.reading.html.hidden import apply_visibility
 from asky.reading.html.interstitials import refuse_interstitial
 from asky.reading.html.links import absolute_url, links_of
-from asky.reading.html.outline import prune
-from asky.reading.html.plain import write_tree
+from asky.reading.html.outline import lay_open, prune
+from asky.reading.html.plain import PlainText, write_tree
 from asky.reading.html.powers import with_powers
 from asky.reading.html.render import render
+from asky.reading.html.selection import FILE, WEB, select
 from asky.reading.html.survey import Survey, survey_page
 from asky.reading.html.tables import arrange_tables
 from asky.reading.text_builder import TextBuilder
@@ -34,6 +35,9 @@ _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.
 _EXTRACTED_CHARS = 4 * 1024 * 1024
 _HEAD_TAGS = frozenset({"title", "meta", "link", "base", "script", "style", "noscript", "template"})
 _MANY_HIDDEN = 1_000
+_FRAMES = 8  # that are named
+_FRAMES_CHARS = 500  # a page of frames that has more text of its own is read
+_MUCH_LEFT_OUT = 0.5  # of the words that are kept: what a file loses beyond this is told
 
 
 def read(data: bytes, name: str, url: str | None = None) -> Document:
@@ -51,11 +55,14 @@ def read(data: bytes, name: str, url: str | None = None) -> Document:
     html, invisible = decode_html(data)
     html = with_powers(html)
     survey = survey_page(html)
-    builder = _read_main(html, survey) if len(html) <= _EXTRACTED_CHARS else None
+    builder = _read_main(html, survey, is_file=url is None) if len(html) <= _EXTRACTED_CHARS else None
     if url:
         refuse_interstitial(survey, html, builder.text() if builder else survey.text, name)
     builder = builder or survey.builder
     builder.invisible += invisible
+    if survey.frames and len(survey.text) < _FRAMES_CHARS:
+        shown = ", ".join(one_line(each) for each in survey.frames[:_FRAMES])
+        raise SourceUnreadable(f"{name}: a page of frames, its text is in {shown}", verdict="empty")
     if not builder.text().strip():
         raise SourceUnreadable(f"{name}: no visible text in the page", verdict="empty")
     hidden = str(survey.hidden_characters) if survey.hidden_characters >= _MANY_HIDDEN else None
@@ -81,18 +88,28 @@ def decode_html(data: bytes) -> tuple[str, int]:
     return scrub_counted(source.replace("\r\n", "\n"))
 
 
-def _read_main(html: str, survey: Survey) -> TextBuilder | None:
+def _read_main(html: str, survey: Survey, *, is_file: bool) -> TextBuilder | None:
     """Return the better of the two readings of a page; `None` if neither has any text."""
     readings = read_both(html, survey)
-    if readings is None:
-        return None
-    main, framed = (TextCandidate.of(reading.text()) for reading in readings)
-    is_framed = is_framed_better(main, framed, survey.text, is_single_item=is_about_one_item(survey))
-    builder = readings[is_framed]
-    return builder if builder.text().strip() else None
+    builder = choose(readings, survey, is_file=is_file) if readings is not None else None
+    return builder if builder is not None and builder.text().strip() else None
 
 
-def read_both(html: str, survey: Survey) -> tuple[TextBuilder, TextBuilder] | None:
+def choose(readings: tuple[TextBuilder, PlainText], survey: Survey, *, is_file: bool) -> TextBuilder:
+    """Return the better of two readings: the page without its frame, or the part of it that the extractor found."""
+    extracted, plain = readings
+    main, framed = (TextCandidate.of(each.text()) for each in (extracted, plain.builder))
+    if is_framed_better(main, framed, survey.text, is_single_item=is_about_one_item(survey)):
+        return plain.builder
+    selected = select(main.text, plain, FILE if is_file else WEB)
+    if selected is None:
+        return extracted
+    if is_file and selected.left_out > _MUCH_LEFT_OUT * selected.words:
+        selected.builder.skip("rest of the page", f"{selected.left_out:,} words beside the main text")
+    return selected.builder
+
+
+def read_both(html: str, survey: Survey) -> tuple[TextBuilder, PlainText] | None:
     """Return a page as the extractor sees it, and without its frame; `None` if it has no tree.
 
     Adds to the hidden characters of `survey`.
@@ -101,6 +118,7 @@ def read_both(html: str, survey: Survey) -> tuple[TextBuilder, TextBuilder] | No
     if tree is None:
         return None
     survey.hidden_characters += apply_visibility(tree, html, len(survey.text))
+    lay_open(tree, html)
     arrange_tables(tree)
     body = _extract(tree)
     main = TextBuilder()

@@ -65,6 +65,7 @@ class Sheets:
                     self._add(selector.strip(), styles, order, is_conditional=is_conditional)
         self._hiding = {key for key, rules in self._always.items() if any(rule.hides for rule in rules)}
         self.hide_something = bool(self._hiding)
+        self.hide_by_name = all(key[:1] in (".", "#") for key in self._hiding)  # and nothing by its tag alone
 
     def hide(self, tag: str, attribute: Callable[[str], str | None]) -> bool:
         """Return whether the rules hide an element with such attributes."""

@@ -16,7 +16,7 @@ _JSON_LD_CHARS = 512 * 1024
 _JSON_LD_SCRIPTS = 32
 _MAX_ANCHORS = 20_000
 _MAX_METAS = 500
-_NOTED = frozenset({"meta", "link", "base", "html", "time", "input", "script"})
+_NOTED = frozenset({"meta", "link", "base", "html", "time", "input", "script", "frame"})
 _WHOLE = frozenset({"html", "body"})  # usually hidden until the page is loaded
 
 
@@ -35,7 +35,8 @@ class Survey:
     """All the visible text of a page, and the other content of its tags.
 
     `metas` has the first value of each name; `json_ld` the texts of such scripts. `hidden_characters` counts those in
-    hidden elements, `noscript` is the text shown to readers without scripts.
+    hidden elements, `noscript` is the text shown to readers without scripts, `frames` are the pages that a page of
+    frames shows.
     """
 
     builder: TextBuilder
@@ -52,6 +53,7 @@ class Survey:
     time: str = ""
     noscript: str = ""
     hidden_characters: int = 0
+    frames: list[str] = field(default_factory=list)
     scripts: int = 0
     passwords: int = 0
 
@@ -137,7 +139,7 @@ class _Surveyor:
 
     def _open(self, tag: str, attributes: dict[str, str]) -> None:
         if tag in SHAPING:
-            self._plain.start(tag)
+            self._plain.start(tag, attributes)
             if tag == "h1" and not self._heading:
                 self._inside = tag
         elif tag == "title":
@@ -163,6 +165,8 @@ class _Surveyor:
             survey.language = survey.language or attribute(attributes, "lang") or attribute(attributes, "xml:lang")
         elif tag == "time":
             survey.time = survey.time or attribute(attributes, "datetime")[:_HEAD_CHARS]
+        elif tag == "frame":
+            survey.frames += [source] if (source := attribute(attributes, "src")[:_HEAD_CHARS]) else []
         elif tag == "input":
             survey.passwords += attribute(attributes, "type").lower() == "password" and not self._hidden
         else:

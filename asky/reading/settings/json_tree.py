@@ -11,23 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from asky.errors import SourceUnreadable
-from asky.reading.charset import decode
-from asky.reading.text_builder import TextBuilder
-from asky.values import Document
-
-
-def read(data: bytes, name: str) -> Document:
-    """Return the values of a JSON file as lines `path.to[3].key: value`, in file order.
-
-    Numbers are written as in the file, repeated keys are all kept, empty containers are left out. A blank line
-    separates the members of the outermost array. The title is the string under the outermost key `title`. Raises
-    SourceUnreadable (failed) for malformed JSON and for nesting beyond the interpreter's recursion limit.
-    """
-    root = parse_json(decode(data), name)
-    builder = TextBuilder()
-    for line in value_lines(root):
-        builder.add(line)
-    return builder.build("application/json", title=_title(root))
 
 
 class Pairs(list[tuple[str, Any]]):
@@ -43,12 +26,6 @@ def parse_json(text: str, name: str) -> object:
         raise SourceUnreadable(f"{name}: JSON is nested too deeply") from None
     except ValueError as error:
         raise SourceUnreadable(f"{name}: not JSON ({error})") from None
-
-
-def _title(root: object) -> str | None:
-    if not isinstance(root, Pairs):
-        return None
-    return next((value for key, value in root if key == "title" and isinstance(value, str)), None)
 
 
 def value_lines(root: object, comments: Mapping[str, str] | None = None) -> Iterator[str]:

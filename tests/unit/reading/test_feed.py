@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asky.errors import SourceUnreadable
-from asky.reading.feed import read
+from asky.reading.markup.feed import read
 from tests.support.files import attempt, check_document, check_outcome
 
 RSS = """<?xml version="1.0" encoding="utf-8"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/">
@@ -44,7 +44,32 @@ def test_without_an_address_only_absolute_links_are_kept() -> None:
 
 def test_other_encodings_are_read() -> None:
     text = RSS.replace("utf-8", "iso-8859-1").replace("First", "Fünf")
-    assert read(text.encode("latin-1"), "f").text.startswith("Fünf")
+    assert read(text.encode("latin-1"), "f", "https://a.example/feed").text.startswith("Fünf")
+
+
+PODCAST = """<rss xmlns:itunes="i" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>Lamp talk</title>
+<description>On lamps.</description><item><title>Oil</title><dc:creator>Ada Lind</dc:creator><category>oil</category>
+<category>lamps</category><itunes:duration>31:05</itunes:duration><link>https://a.example/1</link>
+<description>&lt;p&gt;Rape oil costs 12 crowns.&lt;/p&gt;&lt;p&gt;It burns well.&lt;/p&gt;</description></item>
+</channel></rss>"""
+XHTML = """<feed xmlns="http://www.w3.org/2005/Atom"><title>Log</title><author><name>Bo</name></author><entry>
+<title>One</title><author><name>Ada</name></author><category term="x" label="Ships"/><content type="xhtml"><div
+xmlns="http://www.w3.org/1999/xhtml"><p>First.</p><ul><li>Second.</li></ul></div></content><summary>short</summary>
+</entry></feed>"""
+
+
+def test_a_feed_that_somebody_keeps_has_its_description_authors_categories_and_links() -> None:
+    document = read(PODCAST.encode(), "talk.rss")
+    assert document.text == (
+        "Lamp talk\n\nOn lamps.\n\nOil\n\nBy: Ada Lind\nCategories: oil, lamps\nDuration: 31:05\n"
+        "Link: https://a.example/1\n\nRape oil costs 12 crowns.\n\nIt burns well."
+    )
+    assert [(each.level, each.heading) for each in document.sections] == [(1, "Lamp talk"), (2, "Oil")]
+
+
+def test_the_whole_text_of_an_entry_stands_once_whether_it_is_text_or_elements() -> None:
+    text = read(XHTML.encode(), "log.atom").text
+    assert text == "Log\n\nOne\n\nBy: Ada\nCategories: Ships\n\nFirst.\n\n- Second."
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from asky.errors import SourceUnreadable
-from asky.reading.settings.json_tree import read
+from asky.reading.json_file import read
 from asky.text.scrub import scrub
 from tests.support.files import deep_json
 
@@ -46,17 +45,56 @@ def test_the_title_is_the_outermost_one() -> None:
     assert read(b'"title"', "a.json").title is None
 
 
-@pytest.mark.parametrize("data", [b"{", b"", b"{'a': 1}", b'{"a": 1} {"b": 2}', b"\xff\xfe", b"[" * 1000])
-def test_malformed_json_is_refused_with_the_place(data: bytes) -> None:
-    with pytest.raises(SourceUnreadable, match=r"^a\.json: ") as caught:
-        read(data, "a.json")
-    assert caught.value.verdict == "failed"
-    assert "\n" not in caught.value.message
+@pytest.mark.parametrize("data", [b"{", b'{"a": 1} {"b": 2}', b"[" * 2_000, deep_json(200_000), b'{"a": 1, "b": [2}'])
+def test_what_is_no_json_is_read_as_the_text_that_it_is_and_says_so(data: bytes) -> None:
+    document = read(data, "a.json")
+    assert document.text == data.decode()
+    assert document.metadata["unread_parts"].startswith("structure: ")
+    assert document.metadata["unread_parts"].endswith("read as plain text")
 
 
-def test_endless_nesting_is_refused() -> None:
-    with pytest.raises(SourceUnreadable, match=r"a\.json: JSON is nested too deeply"):
-        read(deep_json(200_000), "a.json")
+def test_a_file_with_a_value_on_each_line_is_json_lines() -> None:
+    assert text_of('{"port": "Lynvik"}\n{"port": "Skerry"}\n') == "[0].port: Lynvik\n\n[1].port: Skerry\n\n"
+
+
+def test_a_page_or_xml_with_the_name_of_json_is_read_as_what_it_is() -> None:
+    assert "Not found" in text_of("<!DOCTYPE html><html><body><p>Not found</p></body></html>")
+    assert text_of('<?xml version="1.0"?><error><code>404</code></error>') == "\ncode: 404\n".lstrip("\n")
+
+
+SETTINGS = """{
+  // how long a lamp burns,
+  // in hours
+  "lampHours": 1340,
+  "keeper": { name: 'Sun"niva', "since": 2011, }, // since the storm
+  /* by the
+   * door */
+  "lamps": [
+    "left", // broken
+    +.5, 0xFF,
+    "https://example.org//x /* no comment */",
+  ],
+}
+"""
+
+
+def test_comments_stay_with_their_values_and_the_rest_is_read_as_it_is_meant() -> None:
+    assert text_of(SETTINGS) == (
+        "lampHours: 1340 # how long a lamp burns, in hours\n"
+        'keeper: # since the storm\nkeeper.name: Sun"niva\nkeeper.since: 2011\n'
+        "lamps: # by the door\nlamps[0]: left # broken\nlamps[1]: +.5\nlamps[2]: 0xFF\n"
+        "lamps[3]: https://example.org//x /* no comment */\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["{a 1}", "{a: 1 b: 2}", "[1 2]", "{,}", "[1,,2]", "{a:}", "[1}", "{'a'}", "[1] [2]"])
+def test_what_may_mean_anything_is_not_guessed(text: str) -> None:
+    assert text_of(text) == text
+
+
+def test_comments_without_end_take_linear_time() -> None:
+    assert len(text_of("{" + "/*" * 200_000)) > 200_000
+    assert len(text_of("[" + "1, // x\n" * 50_000 + "]")) > 200_000
 
 
 @given(VALUES)

@@ -1,13 +1,10 @@
-"""Markup languages and notebooks."""
+"""Markup languages."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from asky.errors import SourceUnreadable
-from asky.reading import markup_text, notebook
+from asky.reading.markup import markup_text
 
 
 @pytest.mark.parametrize(
@@ -29,33 +26,3 @@ def test_latex_and_org_say_who_wrote_what() -> None:
     document = markup_text.read(b"\\title{On Mills}\n\\author{Ada Byrne}\n\\section{One}\n", "a.tex")
     assert (document.title, document.metadata["author"]) == ("On Mills", "Ada Byrne")
     assert markup_text.read(b"#+TITLE: Mills\n* One\n", "a.org").title == "Mills"
-
-
-def cells(*made: dict[str, object]) -> bytes:
-    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4}).encode()
-
-
-def test_a_notebook_is_its_text_its_code_and_what_that_printed() -> None:
-    data = cells(
-        {"cell_type": "markdown", "source": ["# Tides\n", "Twice a day."]},
-        {"cell_type": "code", "source": "1 + 1", "outputs": [{"data": {"text/plain": ["2"], "image/png": "x" * 99}}]},
-        {"cell_type": "code", "source": "", "outputs": []},
-        {"cell_type": "code", "source": "boom()", "outputs": [{"output_type": "error", "ename": "E", "evalue": "no"}]},
-    )
-    document = notebook.read(data, "a.ipynb")
-    assert document.title == "Tides"
-    assert document.text == (
-        "# Tides\nTwice a day.\n\n```python\n1 + 1\n```\n\n```\n2\n```\n\n```python\nboom()\n```\n\n```\nE: no\n```\n\n"
-    )
-    assert [section.heading for section in document.sections] == ["Tides"]
-
-
-def test_long_outputs_of_a_notebook_are_cut() -> None:
-    data = cells({"cell_type": "code", "source": "x", "outputs": [{"text": "row\n" * 1_000_000}]})
-    assert len(notebook.read(data, "a.ipynb").text) < 2_200
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"cells": 3}', b'{"cells": [3]}', b"\xff\xfe"])
-def test_what_is_no_notebook_is_said(data: bytes) -> None:
-    with pytest.raises(SourceUnreadable, match="not a notebook"):
-        notebook.read(data, "a.ipynb")

@@ -1,4 +1,4 @@
-"""RSS and Atom: the entries of a feed, each under its title with its date, its summary and its link."""
+"""RSS and Atom: the entries of a feed, each under its title with its author, its date, its text and its link."""
 
 from __future__ import annotations
 
@@ -23,27 +23,36 @@ if TYPE_CHECKING:
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{1,40})""")
 _PROLOG = re.compile(r"\s*<\?xml[^>]*\?>")
 _DTD = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_SUMMARIES = ("encoded", "content", "description", "summary")
+_SUMMARIES = ("encoded", "content", "description", "summary")  # the whole text first
 _DATES = ("pubDate", "published", "updated", "date")
+_AUTHORS = ("author", "creator")
+_DURATION = "duration"  # of an episode
 
 
 def read(data: bytes, name: str, url: str | None = None) -> Document:
-    """Return the entries of a feed in order, a section each; without `url` only absolute links are kept.
+    """Return the entries of a feed in order, a section each below its title and description.
 
-    Raises SourceUnreadable: failed for invalid XML or a document type declaration, empty for a feed without entries.
+    Of the texts of an entry the fullest stands there once. Without `url` only absolute links are kept. Raises
+    SourceUnreadable: failed for invalid XML or a document type declaration, empty for a feed without entries.
     """
     root, invisible = _parse(data, name)
     is_rss = _tag(root) != "feed"
     builder, links = TextBuilder(invisible), dict[str, Link]()
+    channel = next(root.iter("{*}channel"), root)
+    if url is None:
+        about = _text(channel, "description") or _text(channel, "subtitle")
+        _add(builder, one_line(_text(channel, "title"), None), level=1)
+        _add(builder, _plain(about, builder) if about else "")
+    count = 0
     for entry in root.iter("{*}item" if is_rss else "{*}entry"):
+        count += 1
         start = len(builder) + (2 if len(builder) else 0)
-        _write(entry, builder)
         address = absolute_url(_href(entry), url)
+        _write(entry, builder, address if url is None else None)
         if address and len(links) < MAX_LINKS and start < len(builder):
             links.setdefault(address, Link(address, one_line(_text(entry, "title")), start))
-    if not len(builder):
+    if not count or not len(builder):
         raise SourceUnreadable(f"{name}: a feed without entries", verdict="empty")
-    channel = next(root.iter("{*}channel"), root)
     media_type = "application/rss+xml" if is_rss else "application/atom+xml"
     return replace(builder.build(media_type, title=_text(channel, "title")), links=tuple(links.values()))
 
@@ -68,19 +77,59 @@ def _parse(data: bytes, name: str) -> tuple[_Element, int]:
     return root, invisible
 
 
-def _write(entry: _Element, builder: TextBuilder) -> None:
-    title = one_line(_text(entry, "title"), None)
-    date = next((one_line(value) for name in _DATES if (value := _text(entry, name))), "")
-    summary = next((value for name in _SUMMARIES if (value := _text(entry, name))), "")
-    blocks = [title, date, _plain(summary, builder) if summary else ""]
-    for number, block in enumerate(blocks):
-        if not block:
-            continue
+def _write(entry: _Element, builder: TextBuilder, address: str | None) -> None:
+    texts = [value for name in _SUMMARIES if (value := _source(entry, name))] or [_described(entry)]
+    _add(builder, one_line(_text(entry, "title"), None), level=2)
+    _add(builder, next((one_line(value) for name in _DATES if (value := _text(entry, name))), ""))
+    facts = {
+        "By": next((value for name in _AUTHORS if (value := _person(entry, name))), ""),
+        "Categories": ", ".join(_categories(entry)),
+        "Duration": _text(entry, _DURATION),
+        "Link": address or "",
+    }
+    _add(builder, "\n".join(f"{name}: {one_line(value)}" for name, value in facts.items() if value))
+    _add(builder, _plain(texts[0], builder) if texts[0] else "")
+
+
+def _source(entry: _Element, name: str) -> str:
+    """Return a text as HTML, whether it is written as text or as elements."""
+    from lxml import etree
+
+    found = next((child for child in _children(entry, name) if len(child) or (child.text or "").strip()), None)
+    if found is None or not len(found):
+        return "".join(found.itertext()).strip() if found is not None else ""
+    return (found.text or "") + "".join(etree.tostring(each, encoding="unicode", method="html") for each in found)
+
+
+def _add(builder: TextBuilder, block: str, level: int = 0) -> None:
+    if block:
         if len(builder):
             builder.add("\n\n")
-        if number == 0:
-            builder.mark_heading(block, 2)
+        if level:
+            builder.mark_heading(block, level)
         builder.add(block)
+
+
+def _person(entry: _Element, name: str) -> str:
+    """Return the author as a feed names one: in a `name`, or as `mail (name)`."""
+    for person in _children(entry, name):
+        named = _text(person, "name") or ("" if len(person) else "".join(person.itertext()).strip())
+        found = re.fullmatch(r"\S+@\S+\s+\((.+)\)", named)
+        if named:
+            return found[1] if found else named
+    return ""
+
+
+def _categories(entry: _Element) -> list[str]:
+    found = (
+        each.get("label") or each.get("term") or (each.text or "").strip() for each in _children(entry, "category")
+    )
+    return list(dict.fromkeys(one_line(each) for each in found if each))
+
+
+def _described(entry: _Element) -> str:
+    """Return the description of an entry's media, as video channels have it."""
+    return next(("".join(each.itertext()).strip() for each in entry.iter("{*}description")), "")
 
 
 def _plain(summary: str, builder: TextBuilder) -> str:

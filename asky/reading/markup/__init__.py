@@ -1,0 +1,1 @@
+"""Texts in markup: XML of any kind, feeds, and languages with headings."""

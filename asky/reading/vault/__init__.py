@@ -1,0 +1,1 @@
+"""What vaults hold beside notes: canvases and drawings."""
