@@ -9,6 +9,7 @@ folder is shown as `/home/you`, and the web is a small encyclopedia on this mach
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import io
 import json
@@ -122,6 +123,16 @@ def _spreadsheet(_: Path | None, folder: Path) -> None:
     shutil.copy(DOCUMENTS / "harbour-dues.xlsx", folder)
 
 
+def _desk(_: Path | None, folder: Path) -> None:
+    shutil.copytree(DOCUMENTS / "desk", folder / "desk")
+
+
+def _desk_questions() -> tuple[str, ...]:
+    """Return three commands for each kind of document."""
+    with (DOCUMENTS / "desk-questions.tsv").open(encoding="utf-8", newline="") as rows:
+        return tuple(f'asky -q -d desk "{row["question"]}"' for row in csv.DictReader(rows, delimiter="\t"))
+
+
 def _clone(paper: Path | None, folder: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", "--bare", str(ROOT), str(folder / "asky.git")], check=True)
     (folder / "papers").mkdir()
@@ -202,6 +213,7 @@ RECORDINGS = (
             'asky -d harbour-dues.xlsx "What does a metre cost for boats over 12 m?"',
         ),
     ),
+    Recording("desk", "A folder with one document of each kind", _desk, ("ls desk", *_desk_questions())),
 )
 
 
