@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from asky.errors import SourceUnreadable
 from asky.reading.office.blocks import OfficeBlocks, numeral
-from asky.reading.office.page_numbers import without_pages
+from asky.reading.office.page_numbers import without_page_numbers
 from asky.reading.rtf.content import RtfFlow, RtfNote, RtfParagraph, RtfTable
 from asky.reading.rtf.reader import RtfReader
 from asky.reading.tables.rows import add_table
@@ -134,7 +134,7 @@ def _margins(flows: Sequence[RtfFlow]) -> Iterator[str]:
     seen: set[str] = set()
     for flow in flows:
         for each in flow.lines():
-            line = without_pages(each)
+            line = without_page_numbers(each)
             if line and line not in seen:
                 seen.add(line)
                 yield line

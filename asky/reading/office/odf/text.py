@@ -18,7 +18,7 @@ from asky.reading.office.odf.names import DC, DRAW, OFFICE, SVG, TABLE, TEXT, co
 from asky.reading.office.odf.source import OpenSource
 from asky.reading.office.odf.styles import OpenStyles
 from asky.reading.office.odf.tables import grid_rows, header_rows
-from asky.reading.office.page_numbers import without_pages
+from asky.reading.office.page_numbers import without_page_numbers
 from asky.reading.tables.rows import add_table
 from asky.reading.text_builder import TextBuilder
 from asky.text.beside.remarks import remark
@@ -117,7 +117,7 @@ class OpenText:
         self._inline.marks_pages = True
         lines = self.written(element).split("\n")
         self._inline.marks_pages = False
-        return [line for each in lines if (line := without_pages(each))]
+        return [line for each in lines if (line := without_page_numbers(each))]
 
     def remarks(self) -> Iterator[str]:
         """Yield the remarks so far as lines, each once; what they say of themselves is no remark."""

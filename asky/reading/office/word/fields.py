@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from asky.reading.office.page_numbers import PAGE_SIGN
 from asky.reading.office.word.names import W, is_on, local, number, value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-PAGE_SIGN = "\ufdd0"
-"""Stands for a number of a page in heads and feet, until it is left out with the words around it; no character."""
 
 _PAGES = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
 # No program shows these (ECMA-376, part 1, 17.16.5): they mark places, set names, or hold data of an add-in.

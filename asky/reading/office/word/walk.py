@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from asky.reading.office.page_numbers import PAGE_SIGN, without_page_numbers
 from asky.reading.office.word.drawings import KNOWN, read_drawing
-from asky.reading.office.word.fields import PAGE_SIGN, WordFields
+from asky.reading.office.word.fields import WordFields
 from asky.reading.office.word.formulas import formula_text
 from asky.reading.office.word.grid import read_table
-from asky.reading.office.word.margins import without_page_numbers
 from asky.reading.office.word.names import MC, M, R, W, switch, value
 from asky.reading.office.word.properties import has_own_mark, is_drop_cap, is_hidden, list_label, run_format
 from asky.reading.office.word.state import NoteKind, WordState
