@@ -46,6 +46,8 @@ MAIL_HEAD = re.compile(
 _APART = re.compile(rf"^[ \t]*(?P<piece>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|{MAIL_HEAD.pattern})[ \t]*$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
 _LINE = re.compile(r"\S[^\n]*")
+# What charts say, a series a line: "Chart “Visitors”: 2024 = 9120; 2025 = 10480"
+_VALUES = re.compile(r"[^\n=;]{1,300}: [^\n=;]{1,100} = [^\n=;]{1,60}(?:; [^\n=;]{1,100} = [^\n=;]{1,60})*\s*")
 _INTRODUCED = ("item", "code", "row")
 
 
@@ -169,16 +171,19 @@ def _with_continued(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _runs_of_rows(text: str, begin: int, end: int) -> Iterator[list[Span]]:
-    """Yield runs of lines that are rows of a table: `month: May; units: 5`."""
+    """Yield runs of lines that are rows of a table, `month: May; units: 5`, and lines with the values of a chart."""
     run: list[Span] = []
-    if "; " in text[begin:end]:
+    if "; " in text[begin:end] or " = " in text[begin:end]:
         for match in _LINE.finditer(text, begin, end):
-            if is_row(match.group()):
-                run.append(Span(match.start(), match.end()))
-            else:
-                if len(run) > 1:
-                    yield run
-                run = []
+            is_chart = " = " in match[0] and _VALUES.fullmatch(match[0]) is not None
+            if not is_chart and is_row(match[0]):
+                run.append(Span(*match.span()))
+                continue
+            if len(run) > 1:
+                yield run
+            run = []
+            if is_chart:
+                yield [Span(*match.span())]
     if len(run) > 1:
         yield run
 
