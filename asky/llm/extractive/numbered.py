@@ -14,6 +14,11 @@ _CODE = re.compile(r"[a-z]{0,4}\d[\d.,]*[a-z]?")
 _JOINS = frozenset("and or to through no nos nr number numbers".split())  # noqa: SIM905 - "buoys no. 40 to 50"
 _BETWEEN = re.compile(r"[\s_,&/#.–—-]*")  # a word and its numbers
 _NAMES = re.compile(r"[\s_#-]*(?:\b(?:nos?|nr|numbers?)\b[\s_.#]*)?", re.IGNORECASE)
+_MONTH = re.compile(
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?",
+    re.IGNORECASE,
+)
 _CELL = re.compile(r"[^;|\n]+")
 _VALUE_ALONE = re.compile(r"[^:]{1,60}: [ #]*(?P<number>[A-Za-z]{0,4}\d[\d.,]*[A-Za-z]?) *")
 
@@ -40,13 +45,18 @@ class _Token:
 
 
 def numbered_things(question: str) -> frozenset[NumberedThing]:
-    """Return what a question names by a word with a number directly behind it."""
+    """Return what a question names by a word with a number directly behind it; a date is no thing."""
     tokens = [token for token in _tokens(question) if not token.joins]
     return frozenset(
         NumberedThing(one.stem, other.number, after.stem if after else "")
         for one, other, after in zip_longest(tokens, tokens[1:], tokens[2:])
-        if other and one.stem and not one.number and other.number and _NAMES.fullmatch(question, one.end, other.start)
+        if other and other.number and _is_name(question, one) and _NAMES.fullmatch(question, one.end, other.start)
     )
+
+
+def _is_name(text: str, token: _Token) -> bool:
+    is_word = bool(token.stem) and not token.number
+    return is_word and _MONTH.fullmatch(text, token.start, token.end) is None
 
 
 def stands_in(thing: NumberedThing, text: str) -> bool:
