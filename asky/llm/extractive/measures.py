@@ -23,6 +23,7 @@ _SIZE = (
     r"[ -]?(?:[kMGTkmgt]i?B|bytes?|[kMG]?bits?|(?:kilo|mega|giga|tera)bytes?|pixels?|px|(?:k|c)?m2|acres?|hectares?)\b"
 )
 _WEIGHT = r"[ -]?(?:[kmt]?g|kilo(?:gram)?s?|grams?|tons?|tonnes?|pounds?|lbs?|ounces?|oz|[kMG]i?B)\b"
+_IN_HEAD = r"[^:;|\n]{0,20}: ?\d"  # what follows the measure in a column's name: "Weight (kg): 118"
 _MONEY = (
     r"(?:[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|SEK|NOK|DKK)\s?\d"
     r"|\d\s?(?:USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|JPY|CAD|AUD|INR|k[rč]|zł|dollars?|euros?|pounds?|cents?|pence|francs?|"
@@ -46,6 +47,7 @@ _MEASURES: Mapping[str, str] = MappingProxyType(
         for word in words.split()
     }
 )
+_WEIGHS = re.compile(r"\bhow much\b.{0,60}\bweigh|\bwhat (?:does|did|do) .{0,60}\bweigh", re.IGNORECASE)
 _HOW = re.compile(rf"\bhow ({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 _HOW_LONG_BEFORE = re.compile(
     r"\bhow (?:far|long|much|many) (?:ahead|(?:in advance|before)(?:hand)?|notice|time)\b", re.IGNORECASE
@@ -145,6 +147,8 @@ def _wanted(question: str) -> re.Pattern[str] | None:
         return re.compile(f"{near}|{_SIZES}" if noun == "size" else near, re.IGNORECASE)
     if _HOW_LONG_BEFORE.search(question):
         return re.compile(_NUMBER + _TIME, re.IGNORECASE)
+    if _WEIGHS.search(question):
+        return re.compile(rf"{_NUMBER}{_WEIGHT}|\({_WEIGHT}\){_IN_HEAD}", re.IGNORECASE)
     how = _HOW.search(question)
     if how is not None:
         return re.compile(_MEASURES[how[1].lower()], re.IGNORECASE)

@@ -24,6 +24,8 @@ from asky.llm.extractive.measures import may_measure, measures
         ("What is the price of a ticket?", "A ticket is 12 EUR."),
         ("What does a student pay?", "Guest: Student; Weekend: 24 crowns"),
         ("How much does it cost?", "The repair costs 1,200 kr."),
+        ("How much does the millstone weigh?", "Part: Millstone; Weight (kg): 118,0"),
+        ("How much does the millstone weigh?", "The millstone weighs 900 kg."),
         ("What size of sail does she need?", "We need a sail of 11 by 7 metres."),
     ],
 )
