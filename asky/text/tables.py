@@ -132,17 +132,21 @@ def bar_tables(text: str, begin: int = 0, end: int | None = None, *, names: Sequ
 def head_above(text: str, position: int) -> str | None:
     """Return the head, cells parted by bars, of the table of which a row begins at `position`; `None` if there is none.
 
-    Nothing but rows stands between them. That is not looked for where a row is cut.
+    Nothing but rows stands between them, and the ends of pages, after which the row has as many cells as the head. That
+    is not looked for where a row is cut.
     """
     line = text[position : _end_of_line(text, position)]
-    if not _is_line(line) or text[text.rfind("\n", 0, position) + 1 : position].strip(" \t>"):
+    indent = text[text.rfind("\n", 0, position) + 1 : position]
+    if not _is_line(line) or indent.strip(" \t>\f"):
         return None
     begin = text.rfind("\n\n", 0, position) + 1
     above = [line.lstrip(" \t>") for line in text[begin:position].strip("\n").split("\n", _MAX_LINES_ABOVE)]
     rules = (number for number in range(1, len(above)) if _is_rule(above[number]) and _is_line(above[number - 1]))
     rule = len(above) if _is_rule(line) else next(rules, 0)
     head = above[rule - 1] if rule else ""
-    return " | ".join(cell.replace("|", "\\|") for cell in cells_of(head)) if _is_line(head) else None
+    if not _is_line(head) or ("\f" in indent and len(cells_of(head)) != len(cells_of(line))):
+        return None
+    return " | ".join(cell.replace("|", "\\|") for cell in cells_of(head))
 
 
 def _end_of_line(text: str, position: int) -> int:

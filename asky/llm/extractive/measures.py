@@ -23,7 +23,12 @@ _SIZE = (
     r"[ -]?(?:[kMGTkmgt]i?B|bytes?|[kMG]?bits?|(?:kilo|mega|giga|tera)bytes?|pixels?|px|(?:k|c)?m2|acres?|hectares?)\b"
 )
 _WEIGHT = r"[ -]?(?:[kmt]?g|kilo(?:gram)?s?|grams?|tons?|tonnes?|pounds?|lbs?|ounces?|oz|[kMG]i?B)\b"
-_MONEY = r"(?:[$€£¥]\s?\d|\d\s?[$€£¥]|\d\s?(?:USD|EUR|GBP|dollars?|euros?|pounds?|cents?|francs?)\b)"
+_IN_HEAD = r"[^:;|\n]{0,20}: ?\d"  # what follows the measure in a column's name: "Weight (kg): 118"
+_MONEY = (
+    r"(?:[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|SEK|NOK|DKK)\s?\d"
+    r"|\d\s?(?:USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|JPY|CAD|AUD|INR|k[rč]|zł|dollars?|euros?|pounds?|cents?|pence|francs?|"
+    r"crowns?|kron(?:er|or|a|e)|rupees?|yen|yuan|z[lł]oty|forints?|pesos?|rand|shillings?)\b)"
+)
 _RATE = r"\b(?:every|each|per|once|twice|daily|hourly|weekly|monthly|yearly|annually|times a|times per)\b"
 # What an answer must hold is compiled for a question that asks for it: the patterns of this file take 6 ms.
 _MEASURES: Mapping[str, str] = MappingProxyType(
@@ -42,6 +47,7 @@ _MEASURES: Mapping[str, str] = MappingProxyType(
         for word in words.split()
     }
 )
+_WEIGHS = re.compile(r"\bhow much\b.{0,60}\bweigh|\bwhat (?:does|did|do) .{0,60}\bweigh", re.IGNORECASE)
 _HOW = re.compile(rf"\bhow ({'|'.join(_MEASURES)})\b", re.IGNORECASE)
 _HOW_LONG_BEFORE = re.compile(
     r"\bhow (?:far|long|much|many) (?:ahead|(?:in advance|before)(?:hand)?|notice|time)\b", re.IGNORECASE
@@ -78,6 +84,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 """Questions for something that is written in a form of its own, and that form."""
+_SIZES = rf"{_NUMBER}\s?(?:x|×|by)\s?\d|{_NUMBER}(?:{_LENGTH}|{_SIZE})"
 _MANY = re.compile(r"\bhow (?:many|much|long|old|far|tall|high|deep|wide|big|large|heavy|fast)\b", re.IGNORECASE)
 _ANY_NUMBER = rf"{_NUMBER}|\b(?:none|no|both|half|twice|once|pair|dozens?|single|only)\b|\d"
 _SIZED = re.compile(
@@ -137,9 +144,11 @@ def _wanted(question: str) -> re.Pattern[str] | None:
     if sized is not None:
         noun = re.escape(sized[1][:_STEM_CHARS])
         near = rf"\b{noun}\w*(?:[ ,:=(]+[\w’'-]+){{0,3}}?[ :=(]+{_NUMBER}|{_NUMBER}(?:[ -][\w'-]+){{0,2}}?[ -]{noun}"
-        return re.compile(near, re.IGNORECASE)
+        return re.compile(f"{near}|{_SIZES}" if noun == "size" else near, re.IGNORECASE)
     if _HOW_LONG_BEFORE.search(question):
         return re.compile(_NUMBER + _TIME, re.IGNORECASE)
+    if _WEIGHS.search(question):
+        return re.compile(rf"{_NUMBER}{_WEIGHT}|\({_WEIGHT}\){_IN_HEAD}", re.IGNORECASE)
     how = _HOW.search(question)
     if how is not None:
         return re.compile(_MEASURES[how[1].lower()], re.IGNORECASE)

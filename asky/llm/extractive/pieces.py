@@ -46,6 +46,11 @@ MAIL_HEAD = re.compile(
 _APART = re.compile(rf"^[ \t]*(?P<piece>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?|{MAIL_HEAD.pattern})[ \t]*$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"\|.*\||[^|\n]+\|[^|\n]+\|")
 _LINE = re.compile(r"\S[^\n]*")
+# What charts say, a series a line: "Chart “Visitors”: 2024 = 9120; 2025 = 10480"
+_VALUES = re.compile(r"[^\n=;]{1,300}: [^\n=;]{1,100} = [^\n=;]{1,60}(?:; [^\n=;]{1,100} = [^\n=;]{1,60})*\s*")
+# A line of cells parted by tabs, such as "Harp\tJonas Vik", that is no line of contents, "Introduction\t7".
+_TABBED = re.compile(r"(?=[^\t\n]*[^\W\d_]{2})[^\t\n]{1,80}(?:\t+[^\t\n]{1,80}){1,5}")
+_OF_CONTENTS = re.compile(r"\t[\d .ivx]{1,8}$")
 _INTRODUCED = ("item", "code", "row")
 
 
@@ -169,18 +174,29 @@ def _with_continued(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _runs_of_rows(text: str, begin: int, end: int) -> Iterator[list[Span]]:
-    """Yield runs of lines that are rows of a table: `month: May; units: 5`."""
+    """Yield runs of lines that are rows of a table, `month: May; units: 5`, and lines that are records alone."""
     run: list[Span] = []
-    if "; " in text[begin:end]:
+    if any(mark in text[begin:end] for mark in ("; ", " = ", "\t")):
         for match in _LINE.finditer(text, begin, end):
-            if is_row(match.group()):
-                run.append(Span(match.start(), match.end()))
-            else:
-                if len(run) > 1:
-                    yield run
-                run = []
+            is_alone = _is_record(match[0].rstrip())
+            if not is_alone and is_row(match[0]):
+                run.append(Span(*match.span()))
+                continue
+            if len(run) > 1:
+                yield run
+            run = []
+            if is_alone:
+                yield [Span(*match.span())]
     if len(run) > 1:
         yield run
+
+
+def _is_record(line: str) -> bool:
+    """Return whether a line has the values of a chart, or cells parted by tabs."""
+    if "\t" in line:
+        is_other = LIST_MARKER.match(line) or _OF_CONTENTS.search(line) or is_ended(line) or "|" in line
+        return not is_other and _TABBED.fullmatch(line) is not None
+    return " = " in line and _VALUES.fullmatch(line) is not None
 
 
 def _kind_of(body: str) -> str:

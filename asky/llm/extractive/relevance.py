@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from asky.llm.extractive.measures import may_measure, measures
+from asky.llm.extractive.numbered import names_another, numbered_things
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer, is_asked_task
 from asky.llm.extractive.units import RECORDS, Unit, is_mail_head
@@ -145,9 +146,12 @@ def _counts(question: ParsedQuestion, unit: Unit) -> bool:
 def may_answer(question: ParsedQuestion, scored: ScoredUnit, scorer: Scorer) -> bool:
     """Return whether a unit may answer: a record needs the numbers of the question, a row a word among its values.
 
-    What stands above a mail tells of the mail alone.
+    What stands above a mail tells of the mail alone. What names "buoy 40" tells nothing of "buoy 50".
     """
     unit = scored.unit
+    above = f"{unit.section}; {unit.heading}; {scorer.title_of(unit)}"
+    if names_another(numbered_things(question.text), unit.labelled or unit.text, above):
+        return False
     if is_mail_head(unit):
         return _OF_MAILS.search(question.text) is not None
     if unit.kind not in RECORDS:

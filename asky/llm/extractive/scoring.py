@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from asky.llm.extractive.measures import measures
+from asky.llm.extractive.numbered import NumberedThing, numbered_things, stands_in
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
@@ -35,6 +36,7 @@ _IN_STEPS = 0.25
 _MEASURES = 0.15
 _TASK = 1.0
 _BY_KEY = 0.2  # of a setting that the question names, of an object that it names
+_NAMED = 0.2  # of a thing that the question names by a number
 PHRASES = 0.4
 """The weight of `ScoredUnit.phrases` beside coverage."""
 _IN_OBJECT = 0.9
@@ -139,18 +141,22 @@ class Scorer:
         ]
         rows: Sequence[Sequence[float | None]] = [[None] * len(candidates)] * len(questions)
         wanted = [self._spelled(question.terms) for question in questions]
+        things = [numbered_things(question.text) for question in questions]
         if embed is not None and candidates:
-            promising = self._best_covering(candidates, wanted, max_embedded)
+            promising = self._best_covering(candidates, wanted, things, max_embedded)
             texts = [self.respelled(question.text) for question in questions]
             cosines = _cosines(embed, texts, [self._embedded(u) for u in promising])
             if cosines is not None:
                 candidates, rows = promising, cosines
         return [
             sorted(
-                (self._scored(question, terms, unit, meaning) for unit, meaning in zip(candidates, row, strict=True)),
+                (
+                    self._scored(question, terms, named, unit, meaning)
+                    for unit, meaning in zip(candidates, row, strict=True)
+                ),
                 key=lambda scored: -scored.score,
             )
-            for question, terms, row in zip(questions, wanted, rows, strict=True)
+            for question, terms, named, row in zip(questions, wanted, things, rows, strict=True)
         ]
 
     def _embedded(self, unit: Unit) -> str:
@@ -277,7 +283,14 @@ class Scorer:
         wanted = self._spelled(wanted)
         return self._weigh(wanted & held) / (self._weigh(wanted) or 1.0)
 
-    def _scored(self, question: ParsedQuestion, terms: frozenset[str], unit: Unit, meaning: float | None) -> ScoredUnit:
+    def _scored(
+        self,
+        question: ParsedQuestion,
+        terms: frozenset[str],
+        things: frozenset[NumberedThing],
+        unit: Unit,
+        meaning: float | None,
+    ) -> ScoredUnit:
         coverage = self._coverage(terms, unit)
         support = coverage if meaning is None else (coverage + 2 * meaning) / 3
         score = (
@@ -292,14 +305,24 @@ class Scorer:
             + _MEASURES * measures(question.text, unit.text)
             + _TASK * is_asked_task(question, unit)
             + _BY_KEY * bool(unit.key & terms and unit.beside & terms)
+            + _NAMED * _has_any(things, unit)
         )
         phrases = _phrases(question.text, unit.labelled or unit.text) if unit.kind in RECORDS else 0.0
         return ScoredUnit(unit, coverage, meaning, support, score + PHRASES * phrases, phrases)
 
-    def _best_covering(self, candidates: Sequence[Unit], wanted: Sequence[frozenset[str]], count: int) -> list[Unit]:
+    def _best_covering(
+        self,
+        candidates: Sequence[Unit],
+        wanted: Sequence[frozenset[str]],
+        things: Sequence[frozenset[NumberedThing]],
+        count: int,
+    ) -> list[Unit]:
         """Return the `count` units with the best coverage of any question, in the order of the passages."""
+        every = frozenset[NumberedThing]().union(*things)
         coverage = {
-            id(unit): max((self._coverage(terms, unit) for terms in wanted), default=0.0) for unit in candidates
+            id(unit): max((self._coverage(terms, unit) for terms in wanted), default=0.0)
+            + _NAMED * _has_any(every, unit)
+            for unit in candidates
         }
         best = {id(s) for s in sorted(candidates, key=lambda s: -coverage[id(s)])[:count]}
         return [unit for unit in candidates if id(unit) in best]
@@ -355,6 +378,11 @@ def _joined(question: str) -> Iterator[tuple[str, frozenset[str]]]:
     for one, other in pairwise(words(question)):
         if one.isalpha() and other.isalpha() and len(one) > 1 and len(other) > 1:
             yield stem(one + other), frozenset(content_terms(f"{one} {other}"))
+
+
+def _has_any(things: frozenset[NumberedThing], unit: Unit) -> bool:
+    """Return whether a unit has any of `things` that the question names by a number."""
+    return any(stands_in(thing, unit.labelled or unit.text) for thing in things)
 
 
 def _phrases(question: str, text: str) -> float:

@@ -262,6 +262,33 @@ def test_of_two_rows_the_one_with_the_words_side_by_side_is_quoted() -> None:
     assert asked.text == "- Berth: C4; Owner: M. Nilsen; Remark: none [Pe7]"
 
 
+def test_a_row_of_another_thing_with_the_number_of_the_one_that_is_asked_for_is_no_answer() -> None:
+    head = "Buoy | Chain length\n--- | ---\n"
+    question = "What is the chain length of Buoy 50?"
+    asked = Asked(question, by_shared_terms([Passage("Pe8", "Buoys", f"{head}Buoy 40 | 50 m\nBuoy 50 | 60 m")]))
+    assert asked.text == "- Buoy: Buoy 50; Chain length: 60 m [Pe8]"
+    asked = Asked(question, by_shared_terms([Passage("Pe9", "Buoys", f"{head}Buoy 40 | 50 m\nBuoy 41 | 51 m")]))
+    assert asked.text.startswith(ABSTENTION)
+    asked = Asked(question, by_shared_terms([Passage("Pea", "Buoys", "The chain length of Buoy 40 is 50 metres.")]))
+    assert asked.text.startswith(ABSTENTION)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("How many visitors came in 2025?", "Chart “Visitors”: 2024 = 9120; 2025 = 10480", "2025 = 10480"),
+        ("Who is the conductor?", "Conductor\tOda Reymert\nHarp\tJonas Vik", "- Conductor Oda Reymert [Peb]"),
+        ("Who built the organ?", "The organ has 2,114 pipes. Its builder was Carl Vik.", "Its builder was Carl Vik."),
+    ],
+)
+def test_values_of_charts_lines_with_tabs_and_those_who_do_a_thing_are_found(
+    question: str, text: str, told: str
+) -> None:
+    asked = Asked(question, by_shared_terms([Passage("Peb", "House", text)]))
+    assert told in asked.text
+    assert not asked.text.startswith(ABSTENTION)
+
+
 MILL_CODE = Passage(
     "Pc0de",
     "mills.py",

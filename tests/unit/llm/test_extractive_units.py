@@ -57,6 +57,13 @@ def test_what_is_no_prose_is_not_quotable(text: str) -> None:
     assert quotable(text) == []
 
 
+def test_the_values_of_a_chart_and_cells_parted_by_tabs_are_records() -> None:
+    chart = "Chart “Visitors”: 2024 = 9120; 2025 = 10480"
+    text = f"Contents\nMills\t7\n\nThe mill in short.\n\n{chart}\n\nMiller\tAda Byrne\nClerk\tJonas Vik\n\n1.\tOpen"
+    records = [unit.quote for unit in read_units([Passage(text)]) if unit.quotable and unit.kind == "row"]
+    assert records == [chart, "Miller Ada Byrne", "Clerk Jonas Vik"]
+
+
 def test_the_title_repeated_is_not_quotable() -> None:
     passage = Passage("The old mill at Clare. The old mill at Clare burned.", title="The old mill at Clare")
     assert [s.quote for s in read_units([passage]) if s.quotable] == ["The old mill at Clare burned."]

@@ -22,6 +22,11 @@ from asky.llm.extractive.measures import may_measure, measures
         ("How early may I come?", "The doors open 30 minutes before."),
         ("How much does the repair cost?", "The miller paid $40."),
         ("What is the price of a ticket?", "A ticket is 12 EUR."),
+        ("What does a student pay?", "Guest: Student; Weekend: 24 crowns"),
+        ("How much does it cost?", "The repair costs 1,200 kr."),
+        ("How much does the millstone weigh?", "Part: Millstone; Weight (kg): 118,0"),
+        ("How much does the millstone weigh?", "The millstone weighs 900 kg."),
+        ("What size of sail does she need?", "We need a sail of 11 by 7 metres."),
     ],
 )
 def test_a_number_of_what_is_asked_for_is_recognised(question: str, text: str) -> None:

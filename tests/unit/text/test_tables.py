@@ -91,6 +91,9 @@ def test_rows_whose_head_was_cut_off_have_the_names_that_are_given() -> None:
         ("Mill | Built\n--- | ---\n\n", "Ennis | 1790", None),
         ("Mill | Built\n--- | ---\n", "The end.", None),
         ("Clare | 1820\n", "Ennis | 1790", None),
+        ("Mill | Built\n--- | ---\nClare | 1820\n\f", "Ennis | 1790", "Mill | Built"),
+        ("Mill | Built\n--- | ---\nClare | 1820\n\f", "Ennis | 1790 | 4", None),
+        ("Mill | Built\n--- | ---\nClare | 1820\n\fThe end.\n\n\f", "Ennis | 1790", None),
         ("", "Mill | Built\n--- | ---", None),
     ],
 )
