@@ -20,6 +20,7 @@ from asky.reading.html.powers import with_powers
 from asky.reading.html.render import render
 from asky.reading.html.selection import FILE, WEB, select
 from asky.reading.html.survey import Survey, survey_page
+from asky.reading.html.remarks import part_remarks
 from asky.reading.html.tables import arrange_tables
 from asky.reading.text_builder import TextBuilder
 from asky.text.scrub import one_line, scrub_counted, strip_sequences
@@ -119,6 +120,7 @@ def read_both(html: str, survey: Survey) -> tuple[TextBuilder, PlainText] | None
         return None
     survey.hidden_characters += apply_visibility(tree, html, len(survey.text))
     lay_open(tree, html)
+    part_remarks(tree)
     arrange_tables(tree)
     body = _extract(tree)
     main = TextBuilder()

@@ -124,3 +124,33 @@ def test_a_row_of_other_names_begins_another_table_and_one_of_the_same_is_left_o
 def test_a_page_that_names_no_body_has_its_tables_and_hides_what_is_hidden() -> None:
     page = f"<title>T</title><main><p>{TEXT}</p><p hidden>secret</p><table>{row('a', 'b')}</table></main>"
     assert read(page.encode(), "a.html").text.splitlines() == [TEXT, "", "a | b"]
+
+
+def test_the_names_of_the_rows_of_a_data_frame_are_named() -> None:
+    table = (
+        "<table class=dataframe><thead><tr><th></th><th colspan=2>length</th></tr><tr><th></th><th>mean</th><th>max</th>"
+        "</tr><tr><th>kind</th><th></th><th></th></tr></thead><tbody><tr><th>sail</th><td>8.2</td><td>12.0</td></tr>"
+        "<tr><th>motor</th><td>6.1</td><td>9.9</td></tr></tbody></table>"
+    )
+    assert shown(table) == [
+        "kind | length, mean | length, max",
+        "--- | --- | ---",
+        "sail | 8.2 | 12.0",
+        "motor | 6.1 | 9.9",
+    ]
+
+
+def test_a_title_in_the_head_of_a_table_is_no_name() -> None:
+    head = f"<thead><tr><th>Boats of 2024</th></tr>{row('Boat', 'Length', tag='th')}</thead>"
+    assert shown(f"<table>{head}{row('Tern', '7')}{row('Gull', '9')}</table>")[:2] == ["Boats of 2024", "Boat | Length"]
+
+
+def test_a_wide_cell_of_a_form_is_said_once() -> None:
+    table = "<table><tr><td>Name<td>Oar<td>Length<td>9.4 m</tr><tr><td colspan=2>Insured by<td colspan=2>Norwich</tr>"
+    assert shown(f"{table}</table>")[-1] == "Insured by | | Norwich"
+
+
+def test_a_comment_on_a_cell_is_a_line_after_the_table() -> None:
+    noted = '<a class="comment-indicator"></a>\n<comment>Check this</comment>\n2.5'
+    table = f"<table>{row('Rope', 'Price', tag='th')}{row('10 mm', '1.9')}{row('12 mm', noted)}</table>"
+    assert shown(table)[2:] == ["10 mm | 1.9", "12 mm | 2.5", "[Comment on “2.5”: Check this]"]
