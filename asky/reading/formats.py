@@ -215,6 +215,17 @@ _FIELDS_OF_A_MAIL = 3
 _FIELD = re.compile(rb"^([!-9;-~]{1,80})[ \t]*:", re.MULTILINE)
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 
+# What is read as it stands, so that the content of another kind, under such a name, would be read as its markup.
+_PLAIN = (
+    "text/plain",
+    "text/markdown",
+    "text/html",
+    "text/csv",
+    "application/json",
+    "application/xml",
+    "message/rfc822",
+    "application/vnd.ms-excel",
+)
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
@@ -264,8 +275,10 @@ def media_type_of(name: str, head: bytes) -> str | None:
     row = format_of(name)
     if not may_be_text(name):
         return None
-    if row is None or (row.media_type == "text/plain" and head.startswith(_RTF)):
+    if row is None:
         return _type_by_content(head)
+    if row.media_type in _PLAIN and (told := _type_by_sign(head)) is not None:
+        return told
     if not head or row.any_content:
         return row.media_type
     if row.module.startswith("asky.reading.office.") and head.startswith(_OLE):
@@ -281,10 +294,17 @@ def _type_by_content(head: bytes) -> str | None:
         return SOURCE_CODE
     if _is_mail(head):
         return "message/rfc822"
-    if head.startswith(_RTF):
-        return "application/rtf"
-    start = head.lstrip()[:_SIGN_BYTES].lower()
-    return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
+    return _type_by_sign(head) or "text/plain"
+
+
+def _type_by_sign(head: bytes) -> str | None:
+    """Return the media type of text that says by its beginning what it is."""
+    start = head[:_SIGN_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html")) and is_text(head):
+        return "text/html"
+    if start.startswith(b"begin:vcalendar"):
+        return "text/calendar"
+    return "application/rtf" if head.startswith(_RTF) else None
 
 
 def _is_mail(head: bytes) -> bool:

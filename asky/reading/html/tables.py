@@ -47,9 +47,12 @@ def arrange_tables(tree: HtmlElement) -> None:
                     table = _moved(part, table)
                 _Arranged(table, part, etree.SubElement).write()
         else:
-            for row in rows:
-                for cell in row.iterchildren("th"):
-                    cell.tag = "td"
+            is_large = _size(rows) > _MAX_CELLS
+            for cell in (cell for row in rows for cell in row.iterchildren(*_CELLS)):
+                cell.tag = "td"
+                if is_large:  # the extractor writes a cell for each place: 190 rows of large spans took it 20 s
+                    cell.attrib.pop("colspan", None)
+                    cell.attrib.pop("rowspan", None)
 
 
 def _rows(table: HtmlElement) -> Iterator[HtmlElement]:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
 from asky.reading.html.blocks import is_hidden
-from asky.reading.html.plain import empty
 from asky.reading.html.page import decode_html, parse_html
-from asky.reading.html.plain import SKIPPED
+from asky.reading.html.plain import SKIPPED, empty
 from asky.reading.html.tables import arrange_tables
 from asky.text.scrub import one_line
 from asky.values import Document

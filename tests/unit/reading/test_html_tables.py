@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from asky.reading.html.page import read
-from tests.support.timing import check_linear
+from asky.reading.html.survey import survey_page
+from tests.support.timing import check_linear, cpu_s
 
 TEXT = "The boats of the bay are listed here with what they cost, as the harbour office has published it in spring."
 
@@ -128,8 +131,8 @@ def test_a_page_that_names_no_body_has_its_tables_and_hides_what_is_hidden() -> 
 
 def test_the_names_of_the_rows_of_a_data_frame_are_named() -> None:
     table = (
-        "<table class=dataframe><thead><tr><th></th><th colspan=2>length</th></tr><tr><th></th><th>mean</th><th>max</th>"
-        "</tr><tr><th>kind</th><th></th><th></th></tr></thead><tbody><tr><th>sail</th><td>8.2</td><td>12.0</td></tr>"
+        "<table class=dataframe><thead><tr><th></th><th colspan=2>length</th></tr><tr><th></th><th>mean</th>"
+        "<th>max</th></tr><tr><th>kind</th><th></th><th></th></tr></thead><tbody><tr><th>sail</th><td>8.2</td><td>12.0</td></tr>"
         "<tr><th>motor</th><td>6.1</td><td>9.9</td></tr></tbody></table>"
     )
     assert shown(table) == [
@@ -154,3 +157,20 @@ def test_a_comment_on_a_cell_is_a_line_after_the_table() -> None:
     noted = '<a class="comment-indicator"></a>\n<comment>Check this</comment>\n2.5'
     table = f"<table>{row('Rope', 'Price', tag='th')}{row('10 mm', '1.9')}{row('12 mm', noted)}</table>"
     assert shown(table)[2:] == ["10 mm | 1.9", "12 mm | 2.5", "[Comment on “2.5”: Check this]"]
+
+
+def test_empty_cells_that_hold_a_break_are_empty_and_cheap() -> None:
+    def page(columns: int) -> str:
+        cells = "<td><font><br></font></td>" * columns
+        return f"<table><tr><td>Rope</td>{cells}<td>far</td></tr><tr><td>Chain</td>{cells}</tr></table>"
+
+    assert survey_page(page(3)).text.splitlines() == ["Rope | | | | far", "Chain"]
+    check_linear(lambda columns: survey_page(page(columns)), 4_000)
+
+
+def test_tables_of_any_width_and_spans_are_read_in_time() -> None:
+    cells = "<td>v</td>" * 16_384
+    spans = "<tr><th colspan=1000 rowspan=65534>v<td>w</tr>" * 190
+    for rows in (f"<tr>{cells}</tr>" * 4, spans):
+        page = f"<p>{TEXT}</p><table>{rows}</table>".encode()
+        assert cpu_s(partial(read, page, "a.html")) < 5  # of the 20 s that a file has

@@ -380,7 +380,10 @@ def test_remarks_and_shapes_of_a_sheet_follow_its_rows() -> None:
         f"<table:table-cell>{remark}<text:p>March</text:p></table:table-cell>",
         f"<table:table-cell>{box}<text:p>10</text:p></table:table-cell>",
     )
-    assert sheet(rows) == "Rents\nMonth; Rent\nMonth: March; Rent: 10\n\nIn crowns.\n\n[Comment by Bo on “A2: March”: Sure?]\n\n"
+    assert (
+        sheet(rows)
+        == "Rents\nMonth; Rent\nMonth: March; Rent: 10\n\nIn crowns.\n\n[Comment by Bo on “A2: March”: Sure?]\n\n"
+    )
 
 
 def test_what_repeats_costs_nothing() -> None:
