@@ -279,7 +279,8 @@ def media_type_of(name: str, head: bytes) -> str | None:
         return None
     if row is None:
         return _type_by_content(head)
-    if row.media_type in _PLAIN and (told := _type_by_sign(head)) is not None:
+    told = _type_by_sign(head) if row.media_type in _PLAIN else None
+    if told is not None and not (row.any_content and told == "text/html"):  # a page is read as a workbook
         return told
     if not head or row.any_content:
         return row.media_type
