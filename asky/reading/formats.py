@@ -55,10 +55,10 @@ FORMATS = (
         "text/plain",
         (".txt", ".text", ".log", ".properties", ".bib"),
         "asky.reading.plain_text",
-        version=2,
+        version=3,
     ),
     Format("text/markdown", (".md", ".markdown", ".mdx", ".qmd", ".rmd"), "asky.reading.markdown", version=4),
-    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=5),
+    Format("text/html", (".html", ".htm", ".xhtml"), "asky.reading.html.page", links=True, version=6),
     Format(
         "application/json",
         (".json", ".geojson", ".webmanifest", ".jsonc", ".json5"),
@@ -66,7 +66,7 @@ FORMATS = (
         version=3,
     ),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
-    Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=3),
+    Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=4),
     Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=5),
     Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
     Format(
@@ -98,7 +98,7 @@ FORMATS = (
         version=2,
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
-    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook", version=2),
+    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook", version=3),
     Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
     Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=_OLE),
     Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
@@ -108,7 +108,7 @@ FORMATS = (
         (".docx", ".docm", ".dotx", ".dotm"),
         "asky.reading.office.word.reader",
         magic=_ZIP,
-        version=4,
+        version=5,
     ),
     Format(
         "application/msword",
@@ -128,7 +128,7 @@ FORMATS = (
         (".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb"),
         "asky.reading.office.sheets",
         magic=_ZIP,
-        version=3,
+        version=4,
     ),
     Format(
         "application/vnd.ms-excel",
@@ -136,21 +136,23 @@ FORMATS = (
         "asky.reading.office.sheets",
         function="read_any",
         any_content=True,
+        version=2,
     ),
     Format(
         "application/vnd.oasis.opendocument",
         (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".odm"),
         "asky.reading.office.open_document",
         magic=_ZIP,
-        version=4,
+        version=5,
     ),
     Format(
         "application/vnd.oasis.opendocument.flat",
         (".fodt", ".fods", ".fodp", ".fodg"),
         "asky.reading.office.open_document",
         function="read_flat",
+        version=2,
     ),
-    Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=_RTF),
+    Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=_RTF, version=2),
     Format("application/rss+xml", (".rss",), "asky.reading.markup.feed", links=True, version=3),
     Format("application/atom+xml", (".atom",), "asky.reading.markup.feed", links=True, version=3),
     Format(
@@ -215,6 +217,17 @@ _FIELDS_OF_A_MAIL = 3
 _FIELD = re.compile(rb"^([!-9;-~]{1,80})[ \t]*:", re.MULTILINE)
 _EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
 
+# What is read as it stands, so that the content of another kind, under such a name, would be read as its markup.
+_PLAIN = (
+    "text/plain",
+    "text/markdown",
+    "text/html",
+    "text/csv",
+    "application/json",
+    "application/xml",
+    "message/rfc822",
+    "application/vnd.ms-excel",
+)
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
@@ -264,8 +277,11 @@ def media_type_of(name: str, head: bytes) -> str | None:
     row = format_of(name)
     if not may_be_text(name):
         return None
-    if row is None or (row.media_type == "text/plain" and head.startswith(_RTF)):
+    if row is None:
         return _type_by_content(head)
+    told = _type_by_sign(head) if row.media_type in _PLAIN else None
+    if told is not None and not (row.any_content and told == "text/html"):  # a page is read as a workbook
+        return told
     if not head or row.any_content:
         return row.media_type
     if row.module.startswith("asky.reading.office.") and head.startswith(_OLE):
@@ -281,10 +297,17 @@ def _type_by_content(head: bytes) -> str | None:
         return SOURCE_CODE
     if _is_mail(head):
         return "message/rfc822"
-    if head.startswith(_RTF):
-        return "application/rtf"
-    start = head.lstrip()[:_SIGN_BYTES].lower()
-    return "text/html" if start.startswith((b"<!doctype html", b"<html")) else "text/plain"
+    return _type_by_sign(head) or "text/plain"
+
+
+def _type_by_sign(head: bytes) -> str | None:
+    """Return the media type of text that says by its beginning what it is."""
+    start = head[:_SIGN_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html")) and is_text(head):
+        return "text/html"
+    if start.startswith(b"begin:vcalendar"):
+        return "text/calendar"
+    return "application/rtf" if head.startswith(_RTF) else None
 
 
 def _is_mail(head: bytes) -> bool:

@@ -77,6 +77,7 @@ class BlockWriter:
         self._joint = ""
         self._marks = 0
         self._empty_cells = 0  # at the start of a row
+        self._is_filled = self._begins_cell = False  # the open block has text, but none since the last bar
         self.places: list[int] = []  # per mark: the start of its block
         self.blocks: list[TextBlock] | None = [] if with_blocks else None
 
@@ -118,7 +119,10 @@ class BlockWriter:
             before = "".join(self._inline).rstrip(_ANCHOR_SIGNS + "\t\n\r")
             self._inline = [before, " " if before.endswith(_SIGNS) else self._joint]
             self._joint = ""
-        if self._inline or self._preformatted or not text.isspace():
+        if not text.isspace():
+            self._is_filled, self._begins_cell = True, False
+            self._inline.append(text)
+        elif self._inline or self._preformatted:
             self._inline.append(text)
 
     def write_linked(self, text: str, *, is_own: bool) -> None:
@@ -132,13 +136,15 @@ class BlockWriter:
         self._marks += 1
 
     def break_line(self) -> None:
-        """End a line within the open block."""
-        self._inline.append("\x0b")
+        """End a line within the open block, which is none at the start of a block or a cell."""
+        if self._preformatted or (self._is_filled and not self._begins_cell):
+            self._inline.append("\x0b")
 
     def part_cells(self) -> None:
         """Separate two cells of a row, or begin the first one; a row with an empty first cell gets bars around it."""
-        if any(not piece.isspace() for piece in self._inline):
+        if self._is_filled:
             self._inline.append(" | ")
+            self._begins_cell = True
         else:
             self._empty_cells += 1
 
@@ -171,6 +177,7 @@ class BlockWriter:
     def _take_text(self) -> str:
         text = "".join(self._inline)
         self._inline.clear()
+        self._is_filled = self._begins_cell = False
         empty, self._empty_cells = self._empty_cells - 1, 0
         if self._preformatted:
             return text.replace("\x0b", "\n").strip("\n").rstrip()
@@ -183,6 +190,8 @@ class BlockWriter:
             joined = joined.rstrip(_ANCHOR_SIGNS)
         if self._heading:
             return joined
-        while joined.endswith(" |"):
-            joined = joined[:-2]
+        end = len(joined)
+        while joined.endswith(" |", 0, end):
+            end -= 2
+        joined = joined[:end]
         return f"{'| ' * (empty + 1)}{joined} |" if empty > 0 and " | " in joined else joined

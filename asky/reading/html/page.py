@@ -17,6 +17,7 @@ from asky.reading.html.links import absolute_url, links_of
 from asky.reading.html.outline import lay_open, prune
 from asky.reading.html.plain import PlainText, write_tree
 from asky.reading.html.powers import with_powers
+from asky.reading.html.remarks import part_remarks
 from asky.reading.html.render import render
 from asky.reading.html.selection import FILE, WEB, select
 from asky.reading.html.survey import Survey, survey_page
@@ -33,6 +34,8 @@ _DECLARATION_WITHIN = 1024
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 # The extractor reads about 1 MB a second: a manual on one page would use up its time, so it is read plainly.
 _EXTRACTED_CHARS = 4 * 1024 * 1024
+# The extractor takes the square of the cells of a row: 4 rows of 16,384 took it 6 s, of 1,000 cells each 0.1 s.
+_EXTRACTED_CELLS = 2_000
 _HEAD_TAGS = frozenset({"title", "meta", "link", "base", "script", "style", "noscript", "template"})
 _MANY_HIDDEN = 1_000
 _FRAMES = 8  # that are named
@@ -119,6 +122,7 @@ def read_both(html: str, survey: Survey) -> tuple[TextBuilder, PlainText] | None
         return None
     survey.hidden_characters += apply_visibility(tree, html, len(survey.text))
     lay_open(tree, html)
+    part_remarks(tree)
     arrange_tables(tree)
     body = _extract(tree)
     main = TextBuilder()
@@ -157,6 +161,8 @@ def _with_body(tree: HtmlElement) -> HtmlElement:
 
 
 def _extract(tree: HtmlElement) -> HtmlElement | None:
+    if any(len(row) > _EXTRACTED_CELLS for row in tree.iter("tr")):
+        return None
     from trafilatura import bare_extraction  # 0.13 s: only if a page is read
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)

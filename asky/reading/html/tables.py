@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from asky.reading.html.plain import SKIPPED
 from asky.reading.tables.cells import GridCell, GridRow, placed
-from asky.reading.tables.layout import TableLayout, lay_out
+from asky.reading.tables.layout import TableLayout, lay_out, names_part
 from asky.text.scrub import one_line
 from asky.text.tables import NAME_CHARS
 
@@ -47,9 +47,12 @@ def arrange_tables(tree: HtmlElement) -> None:
                     table = _moved(part, table)
                 _Arranged(table, part, etree.SubElement).write()
         else:
-            for row in rows:
-                for cell in row.iterchildren("th"):
-                    cell.tag = "td"
+            is_large = _size(rows) > _MAX_CELLS
+            for cell in (cell for row in rows for cell in row.iterchildren(*_CELLS)):
+                cell.tag = "td"
+                if is_large:  # the extractor writes a cell for each place: 190 rows of large spans took it 20 s
+                    cell.attrib.pop("colspan", None)
+                    cell.attrib.pop("rowspan", None)
 
 
 def _rows(table: HtmlElement) -> Iterator[HtmlElement]:
@@ -135,11 +138,15 @@ class _Arranged:
 
     def _lay_out(self) -> tuple[TableLayout, list[int]]:
         """Return the layout, and the numbers of the rows that it counts: those with several cells."""
-        numbers = [number for number, row in enumerate(self._rows) if row.values and row.lone() is None]
+        in_head = [number for number, element in enumerate(self._elements) if _part_of(element) == "thead"]
+        named = [row for number in in_head if (row := self._rows[number]).values and row.lone() is None]
+        is_unnamed = bool(named) and not any(row.values[0] for row in named)
+        own = {number for number in in_head if named and names_part(self._rows[number], is_unnamed=is_unnamed)}
+        numbers = [n for n, row in enumerate(self._rows) if row.values and (n in own or row.lone() is None)]
         sample = [self._rows[number] for number in numbers[:_SAMPLE_ROWS]]
         if not sample:
             return TableLayout(), numbers
-        in_head = [number for number in numbers if _part_of(self._elements[number]) == "thead"]
+        in_head = [number for number in in_head if number in numbers[:_SAMPLE_ROWS]]
         header_rows = len(in_head) if 0 < len(in_head) < len(numbers) else None
         layout = lay_out(sample, header_rows=header_rows, is_list=False)
         return (layout if layout.is_sure else TableLayout()), numbers
@@ -168,7 +175,8 @@ class _Arranged:
                 next(own, None)
                 continue
             found.append((None, shown) if is_below else (next(own, None), shown))
-            found += [(None, shown)] * (0 if is_lone else columns - 1)
+            covered = shown if self._layout.names else ""  # the values of no column but their own
+            found += [(None, covered)] * (0 if is_lone else columns - 1)
         return found
 
     def _fill(self, element: HtmlElement, cells: Sequence[tuple[HtmlElement | None, str]], tag: str) -> None:

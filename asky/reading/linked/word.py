@@ -23,6 +23,7 @@ from asky.reading.office.word.tree import (
 )
 from asky.reading.raised.exponents import spelled_runs
 from asky.reading.tables.cells import GridCell, GridRow, placed
+from asky.reading.tables.layout import lay_out
 from asky.reading.text_builder import UNREAD_PARTS, TextBuilder
 from asky.text.scrub import one_line, scrub
 from asky.values import Document
@@ -31,6 +32,8 @@ _NUMBERED = re.compile(r"\d{1,3}[.)] ")
 _MARK = re.compile(r"[\[(]?\d[\d,;\s–-]{0,20}[\])]?|[*†‡§]{1,3}")
 _STOPS = (".", "!", "?", "…", "。", "！", "？")
 _SENTENCE_WORDS = 3
+_PAIR = 2  # columns, which are names and values unless the first row is short words
+_SAMPLE_ROWS = 100  # that tell which rows of a table name its columns
 _UNSAID = ("picture", "chart")
 # What notes that name a source have, and notes that state something have not.
 _SOURCE = re.compile(
@@ -142,15 +145,13 @@ class _Writer:
 
     def _table(self, table: WordTable) -> Iterator[str]:
         """Yield a table; a sentence that spans all of it parts it in two, since no column is its name."""
-        grid = [[GridCell(self._cell(cell), cell.rows, cell.columns) for cell in row] for row in table.rows]
-        slots = list(placed(grid))
+        slots = list(placed([self._grid_cell(cell) for cell in row] for row in table.rows))
         width = max((len(row.values) for row in slots), default=0)
         rows = [
             (self._sentence(row, width), _shown(row_slots, width))
             for row, row_slots in zip(table.rows, slots, strict=True)
         ]
-        heads = table.header_rows or (1 if _is_head(table, width) else 0)
-        head = [" ".join(filter(None, column)) for column in zip(*(cells for _, cells in rows[:heads]), strict=True)]
+        heads, head = _head(table, slots, width)
         lines: list[str] = []
         for sentence, cells in [*rows[heads:], ("", [])]:
             if cells and not sentence:
@@ -163,6 +164,9 @@ class _Writer:
                 yield sentence
         if not rows[heads:]:
             yield "\n".join([f"| {' | '.join(head)} |", f"|{'---|' * width}"])
+
+    def _grid_cell(self, cell: WordCell) -> GridCell:
+        return GridCell(self._cell(cell), cell.rows, cell.columns, cell.is_head)
 
     def _cell(self, cell: WordCell) -> str:
         return " ".join(" ".join(self._lines(cell.blocks)).split()).replace("|", "/")
@@ -195,6 +199,20 @@ def _shown(row: GridRow, width: int) -> list[str]:
 
 def _width(row: Sequence[WordCell]) -> int:
     return sum(cell.columns for cell in row)
+
+
+def _head(table: WordTable, slots: Sequence[GridRow], width: int) -> tuple[int, list[str]]:
+    """Return how many of the first rows name the columns, and the names; 0 if none does."""
+    sample = list(slots[:_SAMPLE_ROWS])
+    if width > _PAIR and all(row.values for row in sample):
+        layout = lay_out(sample, header_rows=table.header_rows, is_list=False)
+        if layout.names and not layout.first:
+            return layout.end, [*layout.names, *[""] * width][:width]
+        if layout.is_form:
+            return 0, []
+    heads = table.header_rows or (1 if _is_head(table, width) else 0)
+    shown = [_shown(row, width) for row in slots[:heads]]
+    return heads, [" ".join(filter(None, column)) for column in zip(*shown, strict=True)]
 
 
 def _is_head(table: WordTable, width: int) -> bool:

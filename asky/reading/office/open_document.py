@@ -10,7 +10,7 @@ from asky.reading.office.archive import UnreadableOffice
 from asky.reading.office.blocks import OfficeBlocks
 from asky.reading.office.charts import series_lines
 from asky.reading.office.math import math_text
-from asky.reading.office.odf.charts import read_chart
+from asky.reading.office.odf.charts import ChartCells, read_chart
 from asky.reading.office.odf.inline import Anchored
 from asky.reading.office.odf.names import OFFICE, STYLE, local
 from asky.reading.office.odf.sheets import write_sheets
@@ -73,7 +73,7 @@ def _write(source: OpenSource, blocks: OfficeBlocks) -> str:
         slides.write()
         return slides.title
     if kind == "chart":
-        for line in series_lines(*read_chart(body)):
+        for line in series_lines(*read_chart(body, ChartCells())):
             blocks.item(line)
         return ""
     _write_text(source, body, text, anchored)

@@ -194,6 +194,7 @@ class RtfReader:
             self._flows.append((self._flow, self._paragraph))
             self._flow, self._paragraph = RtfFlow(), ParagraphProperties()
             group.name, group.raised, group.hidden = "", None, group.hidden and word in ("footnote", "annotation")
+            group.deleted = group.deleted and word != "annotation"  # what it is on may be seen
         elif word in NAMES:
             group.name = word
             self._name = ""

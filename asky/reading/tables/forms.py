@@ -14,6 +14,7 @@ _FEW_NAMES = 2
 _MAX_NAME_CHARS = 60
 _LISTED = 40  # rows up to which two columns of words can be names and values
 _MOST = 0.8
+_TWO_THIRDS = 2 / 3
 _HALF = 0.5
 
 # Source: the labels of forms, data sheets and lists of members in English, German, French, Spanish, Italian, Dutch,
@@ -105,7 +106,7 @@ def is_form(rows: Sequence[GridRow], *, is_list: bool) -> bool:
         return False
     if not values or any(names_field(value) for _, value in parted[0]) or len(rows) > _LISTED:
         return False
-    share = _MOST if count[0][0] > 1 else _HALF  # of several names in a row, one may be a word of a heading
+    share = _TWO_THIRDS if count[0][0] > 1 else _HALF  # of several names in a row, one may be a word of a heading
     if sum(map(names_field, names)) >= share * len(names) and (
         len(names) > _FEW_NAMES or not is_list or kind_of(values[0]) != "text"
     ):

@@ -101,7 +101,10 @@ def is_marked(row: GridRow) -> bool:
 
 def _headed(rows: Sequence[GridRow], first: int, end: int, *, is_sure: bool = False) -> TableLayout:
     header = frozenset(row.values for row in rows[first:end])
-    head = [row for row in rows[first:end] if len(list(row.cells())) > 1] or rows[first:end]
+    head = [row for row in rows[first:end] if row.lone() is None] or rows[first:end]
+    if len(head) < end - first:
+        is_unnamed = not any(row.values[0] for row in head)
+        head = [row for row in rows[first:end] if row.lone() is None or names_part(row, is_unnamed=is_unnamed)]
     body = [row for row in rows[end:] if row.values not in header]
     width = max((len(row.values) for row in head), default=0)
     if len(body) > 1 and width and all(len(row.values) == width + 1 for row in body) and head[-1].values[0]:
@@ -123,6 +126,19 @@ def _headed(rows: Sequence[GridRow], first: int, end: int, *, is_sure: bool = Fa
     line = "; ".join(text for text, label, has in zip(shown, labels, filled, strict=True) if text and (label or has))
     marked = all(map(is_marked, rows[first:end]))
     return TableLayout(first, end, names, line, header, _kinds(body, width), is_sure=is_sure, is_marked=marked)
+
+
+def names_part(row: GridRow, *, is_unnamed: bool) -> bool:
+    """Return whether the only cell of a row of a header names some columns: a group, or the first one below others.
+
+    The names of the rows of a data frame are named in a row of their own; `is_unnamed` says that no other row of the
+    header names the first column.
+    """
+    lone = row.lone()
+    if lone is None:
+        return False
+    column, columns, _ = lone
+    return columns > 1 if column else columns == 1 and is_unnamed
 
 
 def _label(parts: Sequence[str], unit: str, *, fits: bool) -> str:

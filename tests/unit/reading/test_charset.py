@@ -72,3 +72,15 @@ def test_a_declaration_that_the_bytes_belie_is_not_heeded() -> None:
 )
 def test_only_known_encodings_may_be_declared(charset: str, usable: bool) -> None:
     assert is_declarable(charset) is usable
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Rope;£2.50", "Unit price (£),%", "12,50 €", "25 °C", "It’s – well", "§ 5 Miete", "½ cup", "±0.5 µm", "20 m²"],
+)
+def test_a_few_signs_among_ascii_are_those_of_western_text(text: str) -> None:
+    assert decode(f"Notes of the day\n{text}\n".encode("cp1252")) == f"Notes of the day\n{text}\n"
+
+
+def test_western_text_is_preferred_to_encodings_that_nobody_uses() -> None:
+    assert decode("Notes of the day\nnaïve café\n".encode("cp1252")) == "Notes of the day\nnaïve café\n"

@@ -4,8 +4,14 @@ import importlib
 
 import pytest
 
+from asky.errors import SourceUnreadable
 from asky.reading.formats import FORMATS, HEAD_BYTES, media_type_of
+from asky.reading.process.worker import read
 from tests.support.files import archive, epub, pdf
+from tests.support.office_files import open_document
+from tests.support.word_files import p, word_file
+from tests.support.workbook_files import row as sheet_row
+from tests.support.workbook_files import workbook
 
 
 @pytest.mark.parametrize(
@@ -80,3 +86,45 @@ def test_a_stray_control_does_not_make_a_text_binary() -> None:
 def test_every_row_names_a_module_with_a_reader() -> None:
     for row in FORMATS:
         assert callable(getattr(importlib.import_module(row.module), row.function))
+
+
+KINDS = {
+    "html": b"<!DOCTYPE html><title>Boats</title><p>The boats of the bay are here.</p>",
+    "rtf": b"{\\rtf1\\ansi The boats of the bay are here.\\par}",
+    "ics": b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:The boats of the bay are here.\nEND:VEVENT\nEND:VCALENDAR\n",
+    "docx": b"",
+    "xlsx": b"",
+    "odt": b"",
+    "epub": b"",
+    "pdf": b"",
+}
+SUFFIXES = (*KINDS, "txt", "md", "csv", "json", "xml", "eml", "pptx", "doc", "xls", "msg", "ipynb")
+MARKUP = ("<p>", "<!DOCTYPE", "\\rtf1", "BEGIN:", "PK", "%PDF", "word/document", "endobj")
+
+
+def of_kind(kind: str) -> bytes:
+    if kind == "docx":
+        return word_file(p("The boats of the bay are here."))
+    if kind == "xlsx":
+        return workbook(sheet_row("The boats of the bay are here."))
+    if kind == "odt":
+        return open_document("<text:p>The boats of the bay are here.</text:p>")
+    if kind == "epub":
+        return epub([("One", "The boats of the bay are here.")])
+    return pdf(["The boats of the bay are here."]) if kind == "pdf" else KINDS[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_under_a_wrong_suffix_a_file_is_read_as_what_it_is_or_not_at_all(kind: str) -> None:
+    data = of_kind(kind)
+    for suffix in SUFFIXES:
+        name = f"a.{suffix}"
+        media_type = media_type_of(name, data[:HEAD_BYTES])
+        if media_type is None:
+            continue
+        try:
+            text = read(data, name=name, media_type=media_type, max_chars=10_000).text
+        except SourceUnreadable:
+            continue
+        assert "The boats of the bay are here." in text, suffix
+        assert not any(sign in text for sign in MARKUP), (suffix, text)

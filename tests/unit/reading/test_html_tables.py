@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from asky.reading.html.page import read
-from tests.support.timing import check_linear
+from asky.reading.html.survey import survey_page
+from tests.support.timing import check_linear, cpu_s
 
 TEXT = "The boats of the bay are listed here with what they cost, as the harbour office has published it in spring."
 
@@ -124,3 +127,50 @@ def test_a_row_of_other_names_begins_another_table_and_one_of_the_same_is_left_o
 def test_a_page_that_names_no_body_has_its_tables_and_hides_what_is_hidden() -> None:
     page = f"<title>T</title><main><p>{TEXT}</p><p hidden>secret</p><table>{row('a', 'b')}</table></main>"
     assert read(page.encode(), "a.html").text.splitlines() == [TEXT, "", "a | b"]
+
+
+def test_the_names_of_the_rows_of_a_data_frame_are_named() -> None:
+    table = (
+        "<table class=dataframe><thead><tr><th></th><th colspan=2>length</th></tr><tr><th></th><th>mean</th>"
+        "<th>max</th></tr><tr><th>kind</th><th></th><th></th></tr></thead><tbody><tr><th>sail</th><td>8.2</td><td>12.0</td></tr>"
+        "<tr><th>motor</th><td>6.1</td><td>9.9</td></tr></tbody></table>"
+    )
+    assert shown(table) == [
+        "kind | length, mean | length, max",
+        "--- | --- | ---",
+        "sail | 8.2 | 12.0",
+        "motor | 6.1 | 9.9",
+    ]
+
+
+def test_a_title_in_the_head_of_a_table_is_no_name() -> None:
+    head = f"<thead><tr><th>Boats of 2024</th></tr>{row('Boat', 'Length', tag='th')}</thead>"
+    assert shown(f"<table>{head}{row('Tern', '7')}{row('Gull', '9')}</table>")[:2] == ["Boats of 2024", "Boat | Length"]
+
+
+def test_a_wide_cell_of_a_form_is_said_once() -> None:
+    table = "<table><tr><td>Name<td>Oar<td>Length<td>9.4 m</tr><tr><td colspan=2>Insured by<td colspan=2>Norwich</tr>"
+    assert shown(f"{table}</table>")[-1] == "Insured by | | Norwich"
+
+
+def test_a_comment_on_a_cell_is_a_line_after_the_table() -> None:
+    noted = '<a class="comment-indicator"></a>\n<comment>Check this</comment>\n2.5'
+    table = f"<table>{row('Rope', 'Price', tag='th')}{row('10 mm', '1.9')}{row('12 mm', noted)}</table>"
+    assert shown(table)[2:] == ["10 mm | 1.9", "12 mm | 2.5", "[Comment on “2.5”: Check this]"]
+
+
+def test_empty_cells_that_hold_a_break_are_empty_and_cheap() -> None:
+    def page(columns: int) -> str:
+        cells = "<td><font><br></font></td>" * columns
+        return f"<table><tr><td>Rope</td>{cells}<td>far</td></tr><tr><td>Chain</td>{cells}</tr></table>"
+
+    assert survey_page(page(3)).text.splitlines() == ["Rope | | | | far", "Chain"]
+    check_linear(lambda columns: survey_page(page(columns)), 4_000)
+
+
+def test_tables_of_any_width_and_spans_are_read_in_time() -> None:
+    cells = "<td>v</td>" * 16_384
+    spans = "<tr><th colspan=1000 rowspan=65534>v<td>w</tr>" * 190
+    for rows in (f"<tr>{cells}</tr>" * 4, spans):
+        page = f"<p>{TEXT}</p><table>{rows}</table>".encode()
+        assert cpu_s(partial(read, page, "a.html")) < 5  # of the 20 s that a file has

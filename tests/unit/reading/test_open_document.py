@@ -260,6 +260,21 @@ def test_formulas_stand_in_their_line_and_charts_are_lines() -> None:
     )
 
 
+def test_a_chart_of_a_sheet_has_the_values_of_the_sheet_that_it_names() -> None:
+    chart = (
+        f"<office:document-content {NAMES}><office:body><office:chart><chart:chart><chart:plot-area>"
+        '<chart:axis chart:dimension="x"><chart:categories table:cell-range-address="Rents.A2:Rents.A3"/></chart:axis>'
+        '<chart:series chart:values-cell-range-address="Rents.B2:Rents.B3" chart:label-cell-address="Rents.B1"/>'
+        '</chart:plot-area><table:table table:name="local-table"/></chart:chart></office:chart>'
+        "</office:body></office:document-content>"
+    )
+    shapes = '<table:shapes><draw:frame><draw:object xlink:href="./Object 1"/></draw:frame></table:shapes>'
+    rows = row(cell("Month"), cell("Rent")) + row(cell("May"), cell("1,200")) + row(cell("June"), cell("900"))
+    body = f'<table:table table:name="Rents">{shapes}{rows}</table:table>'
+    data = open_document(body, "", "spreadsheet", **{"Object 1/content__xml": chart})
+    assert read(data, "a.ods").text.endswith("Chart, Rent: May = 1,200; June = 900\n\n")
+
+
 def test_objects_of_other_programs_are_named_and_documents_are_read() -> None:
     inner = open_document(f"<table:table table:name='Inner'>{row(cell('seven'))}</table:table>", kind="spreadsheet")
     del inner
@@ -365,7 +380,10 @@ def test_remarks_and_shapes_of_a_sheet_follow_its_rows() -> None:
         f"<table:table-cell>{remark}<text:p>March</text:p></table:table-cell>",
         f"<table:table-cell>{box}<text:p>10</text:p></table:table-cell>",
     )
-    assert sheet(rows) == "Rents\nMonth; Rent\nMonth: March; Rent: 10\n\nIn crowns.\n\n[Comment by Bo: Sure?]\n\n"
+    assert (
+        sheet(rows)
+        == "Rents\nMonth; Rent\nMonth: March; Rent: 10\n\nIn crowns.\n\n[Comment by Bo on “A2: March”: Sure?]\n\n"
+    )
 
 
 def test_what_repeats_costs_nothing() -> None:

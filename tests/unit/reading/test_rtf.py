@@ -161,3 +161,9 @@ def test_odd_files_are_harmless(body: str) -> None:
     started = time.process_time()
     document(body)
     assert time.process_time() - started < 5
+
+
+def test_a_comment_in_deleted_text_is_read() -> None:
+    comment = r"{\*\atrfend 1}{{\*\atnid A}{\*\atnauthor Ada}\chatn{\*\annotation{\*\atnref 1}Is the hall free?}}"
+    body = r"{\*\atrfstart 1}We meet on {\deleted " + comment + r"8 April}15 April.\par"
+    assert text(body) == "We meet on 15 April.\n\n[Comment by Ada on “We meet on”: Is the hall free?]\n\n"

@@ -262,3 +262,13 @@ def test_a_row_that_is_marked_like_the_header_begins_another_table_if_it_has_oth
     assert table(rows)[1:] == ["Item: Oar; Price: 4", "Item: Rope; Price: 5", "Crew; Role", "Crew: Ann; Role: Mate"]
     totals = [heads("Item", "Price"), ["Oar", "4"], heads("Total", "4"), ["Rope", "5"]]
     assert table(totals)[2:] == ["Item: Total; Price: 4", "Item: Rope; Price: 5"]
+
+
+def test_a_form_may_have_names_that_are_no_common_ones() -> None:
+    rows = [
+        ["Surname", "Oar", "First name", "Ben"],
+        ["Vessel", "Kittiwake", "Length", "9.4 m"],
+        ["Draught", "1.6 m", "Mooring", "Swinging"],
+        ["Phone", "01234 567", "E-mail", "ben@example.org"],
+    ]
+    assert table(rows)[1:3] == ["Vessel: Kittiwake; Length: 9.4 m", "Draught: 1.6 m; Mooring: Swinging"]

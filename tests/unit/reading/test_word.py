@@ -390,6 +390,17 @@ def test_comments_stand_at_the_end_with_their_replies() -> None:
     ]
 
 
+def test_a_comment_in_deleted_text_is_read_with_the_words_that_are_seen() -> None:
+    comment = f'<w:comment w:id="1" w:author="Ada"><w:p>{r("Is the hall free?")}</w:p></w:comment>'
+    parts: dict[str, tuple[str, str | bytes]] = {"comments.xml": ("comments", part("w:comments", comment))}
+    deleted = (
+        '<w:del w:id="7"><w:commentRangeEnd w:id="1"/><w:r><w:commentReference w:id="1"/></w:r>'
+        "<w:r><w:delText>8 April</w:delText></w:r></w:del>"
+    )
+    body = p('<w:commentRangeStart w:id="1"/>', "We meet on ", deleted, "15 April.")
+    assert lines(body, parts) == ["We meet on 15 April.", "[Comment by Ada on “We meet on”: Is the hall free?]"]
+
+
 RUBY = f"<w:r><w:ruby><w:rt>{r('かんじ')}</w:rt><w:rubyBase>{r('漢字')}</w:rubyBase></w:ruby></w:r>"
 PARTS = "".join(f"<m:{name}><m:r><m:t>{text}</m:t></m:r></m:{name}>" for name, text in (("num", "a"), ("den", "b")))
 FRACTION = f"<m:oMath><m:f>{PARTS}</m:f></m:oMath>"

@@ -193,3 +193,16 @@ RANGES, NO_HEAD = "| Sea | Range |\n|---|---|", "|  |  |\n|---|---|"
 def test_a_document_becomes_markdown(body: str, markdown: str) -> None:
     data = word_file(body, {"styles.xml": ("styles", part("w:styles", heading_styles()))})
     assert word.read(data, "a.docx").text == f"{markdown}\n"
+
+
+def test_two_rows_of_names_are_one_and_a_form_has_none() -> None:
+    wide = '<w:gridSpan w:val="2"/>'
+    head = tr(tc(p("Day"), '<w:vMerge w:val="restart"/>'), tc(p("North"), wide), tc(p("South"), wide))
+    below = tr(tc(p(""), "<w:vMerge/>"), "Leaves", "Arrives", "Leaves", "Arrives")
+    table = tbl(
+        head, below, tr("Monday", "08:10", "09:05", "10:20", "11:15"), tr("Sunday", "9:40", "10:35", "12", "13")
+    )
+    lines = word.read(word_file(table), "a.docx").text.splitlines()
+    assert lines[0] == "| Day | North, Leaves | North, Arrives | South, Leaves | South, Arrives |"
+    form = tbl(tr("Surname", "Oar", "Name", "Ben"), tr("Phone", "01234 567", "Length", "9 m"))
+    assert word.read(word_file(form), "a.docx").text.splitlines()[0] == "|  |  |  |  |"

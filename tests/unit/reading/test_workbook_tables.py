@@ -135,3 +135,14 @@ def test_a_sheet_has_its_name_and_whether_it_is_hidden(attributes: str, heading:
     document = read(workbook((attributes, row("x"))), "a.xlsx")
     assert document.text == f"{heading}\nx\n\n"
     assert [each.heading for each in document.sections] == [heading]
+
+
+def test_a_merged_name_above_the_last_columns_is_that_of_all_of_them() -> None:
+    def fill(sheet: openpyxl.worksheet.worksheet.Worksheet) -> None:
+        put(sheet, "A1", ["Day", "North", None, "South", None], [None, "Leaves", "Arrives", "Leaves", "Arrives"])
+        put(sheet, "A3", ["Monday", 8, 9, 10, 11], ["Sunday", 9, 10, 12, 13])
+        for merged in ("A1:A2", "B1:C1", "D1:E1"):
+            sheet.merge_cells(merged)
+
+    first = text_of(fill).splitlines()[0]
+    assert first == "Day; North, Leaves; North, Arrives; South, Leaves; South, Arrives"

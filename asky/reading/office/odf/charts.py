@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from asky.reading.office.charts import Series, shown_value
@@ -17,7 +18,28 @@ _MAX_CELLS = 200_000
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::[^$]*?\.?\$?([A-Z]{1,3})\$?(\d{1,7}))?$")
 
 
-def read_chart(chart: Element) -> tuple[str, list[Series]]:
+class ChartCells:
+    """The cells that charts show: of a chart's own table, or of the sheets of the workbook that it stands in.
+
+    A chart of a sheet has a copy of the values in its table, but names the places of those in the sheet.
+    """
+
+    def __init__(self, root: Element | None = None) -> None:
+        self._root = root
+        self._sheets: dict[str, _Cells] = {}
+
+    def of(self, address: str, own: _Cells, own_name: str) -> _Cells:
+        """Return the cells of the table that an address such as `$'My sheet'.$A$1:.$A$9` is in."""
+        name = address.partition(":")[0].rpartition(".")[0].removeprefix("$").strip("'").replace("''", "'")
+        if name in ("", own_name) or self._root is None:
+            return own
+        if name not in self._sheets:
+            sheets = self._root.iterfind(f"{OFFICE}body/{OFFICE}spreadsheet/{TABLE}table")
+            self._sheets[name] = _cells(next((each for each in sheets if each.get(f"{TABLE}name") == name), None))
+        return self._sheets[name]
+
+
+def read_chart(chart: Element, host: ChartCells) -> tuple[str, list[Series]]:
     """Return the title of an `office:chart`, with its subtitle, and its series with the names of their points."""
     inner = chart.find(f"{CHART}chart")
     if inner is None:
@@ -33,7 +55,9 @@ def read_chart(chart: Element) -> tuple[str, list[Series]]:
         axes_of.setdefault(dimension, axis)
         axes.setdefault(dimension, _shown(axis.find(f"{CHART}title")))
     across, along = (_format(chart, axes_of.get(each)) for each in ("x", "y"))
-    cells = _cells(inner.find(f"{TABLE}table"))
+    table = inner.find(f"{TABLE}table")
+    own_name = table.get(f"{TABLE}name", "") if table is not None else ""
+    cells = partial(host.of, own=_cells(table), own_name=own_name)
     stated = next((each.get(f"{TABLE}cell-range-address", "") for each in area.iter(f"{CHART}categories")), "")
     categories = _range(cells, stated, across)
     series = []
@@ -64,20 +88,24 @@ def _shown(element: Element | None) -> str:
 def _cells(table: Element | None) -> _Cells:
     """Return the texts of a chart's table by row and column from 1, and whether each is a number."""
     found: dict[tuple[int, int], tuple[str, bool]] = {}
-    for number, row in enumerate(table.iter(f"{TABLE}table-row") if table is not None else (), start=1):
+    number = 0
+    for row in table.iter(f"{TABLE}table-row") if table is not None else ():
+        number += count(row, f"{TABLE}number-rows-repeated", 1, 1_048_576)
         column = 1
-        for cell in row.iterchildren(f"{TABLE}table-cell"):
+        for cell in row.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell"):
             text = _shown(cell) or cell.get(f"{OFFICE}value", "")
-            for _ in range(count(cell, f"{TABLE}number-columns-repeated", 1, 1_000)):
-                if text and text != "NaN" and len(found) < _MAX_CELLS:
-                    found[number, column] = text, cell.get(f"{OFFICE}value-type") == "float"
-                column += 1
+            repeated = count(cell, f"{TABLE}number-columns-repeated", 1, 1_000)
+            for each in range(column, column + repeated) if text and text != "NaN" else ():
+                if len(found) < _MAX_CELLS:
+                    found[number, each] = text, cell.get(f"{OFFICE}value-type") == "float"
+            column += repeated
     return found
 
 
-def _range(cells: _Cells, address: str, shown: Callable[[str], str]) -> list[str]:
+def _range(cells_of: Callable[[str], _Cells], address: str, shown: Callable[[str], str]) -> list[str]:
     """Return the texts of a range such as `local-table.$B$2:.$B$4`, "" for empty cells; `shown` writes numbers."""
     match = _RANGE.search(address.rpartition(" ")[2])
+    cells = cells_of(address) if match is not None else {}
     if match is None or not cells:
         return []
     left, top = _column(match[1]), int(match[2])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from asky.reading.office.odf.inline import RemarkWords
 from asky.reading.office.odf.names import DRAW, FO, OFFICE, TABLE, TEXT, count
 from asky.reading.office.odf.styles import OpenStyles
-from asky.reading.office.odf.tables import MAX_REPEATS, MAX_ROWS, TableRows, rows_of
+from asky.reading.office.odf.tables import MAX_REPEATS, MAX_ROWS, OpenRow, TableRows, rows_of
 from asky.reading.office.odf.text import OpenText
 from asky.reading.office.workbook.layout import add_sheet
-from asky.reading.office.workbook.sheet import Area, Sheet, SheetRow, area
+from asky.reading.office.workbook.sheet import Area, Sheet, SheetRow, area, letters
 from asky.reading.tables.cells import MAX_COLUMNS
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def _sheet(table: Element, text: OpenText, unnamed: str) -> Sheet:
     heads: set[int] = set()
     number = 0
     for element, is_head in rows_of(table):
+        remarked = len(text.anchored.remarks)
         row = reader.read(element)
+        _name_cells(text.anchored.remarks[remarked:], element, row, number + 1)
         repeated = count(element, f"{TABLE}number-rows-repeated", 1, MAX_ROWS)
         if row.cells:
             cells = {column + 1: cell.text for column, cell in row.cells.items() if cell.text}
@@ -71,6 +74,19 @@ def _sheet(table: Element, text: OpenText, unnamed: str) -> Sheet:
         number += repeated
     sheet.merged, sheet.heads = merged, frozenset(heads)
     return sheet
+
+
+def _name_cells(remarks: Sequence[tuple[Element, RemarkWords]], element: Element, row: OpenRow, number: int) -> None:
+    """Set what the remarks on a row's cells are on: each its cell, by its name and what it shows."""
+    waiting = {remark.getparent(): words for remark, words in remarks}
+    column = 0
+    for cell in element if waiting else ():
+        words = waiting.get(cell)
+        if words is not None:
+            shown = row.cells[column].text if column in row.cells else ""
+            place = f"{letters(column + 1)}{number}"
+            words.text, words.has_end = f"{place}: {shown}" if shown else place, True
+        column += count(cell, f"{TABLE}number-columns-repeated", 1, MAX_COLUMNS)
 
 
 class _Bold:

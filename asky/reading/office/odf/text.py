@@ -10,7 +10,7 @@ from asky.reading.embedded.file import add_file
 from asky.reading.office.blocks import OfficeBlocks, picture
 from asky.reading.office.charts import series_lines
 from asky.reading.office.math import math_text
-from asky.reading.office.odf.charts import read_chart
+from asky.reading.office.odf.charts import ChartCells, read_chart
 from asky.reading.office.odf.forms import shown_controls
 from asky.reading.office.odf.inline import Anchored, Inline
 from asky.reading.office.odf.lists import OpenList, OpenLists
@@ -59,6 +59,7 @@ class OpenText:
         self._inline = Inline(source, styles, anchored)
         self._lists = OpenLists()
         self._controls = shown_controls(source.content)
+        self._chart_cells = ChartCells(source.content)
         self._in_cells = 0
         self._writers: dict[str, Callable[[Element], None]] = {
             f"{TEXT}p": self._paragraph,
@@ -237,7 +238,7 @@ class OpenText:
             return
         chart = next(root.iter(f"{OFFICE}chart"), None) if root is not None else None
         if chart is not None:
-            for line in series_lines(*read_chart(chart)):
+            for line in series_lines(*read_chart(chart, self._chart_cells)):
                 self.blocks.item(line)
             self.blocks.close()
             return

@@ -27,6 +27,7 @@ _LEFT_OUT_NAMES = (
     " bookmarkEnd permStart permEnd"
 )
 _LEFT_OUT = frozenset(W + name for name in _LEFT_OUT_NAMES.split())
+_OF_COMMENTS = (f"{W}commentRangeStart", f"{W}commentRangeEnd", f"{W}commentReference")
 _BREAK = re.compile(r"[ \t\r]*\n\s*")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _GALLERY = f"{W}docPartObj/{W}docPartGallery"
@@ -52,6 +53,7 @@ class WordWalk:
             f"{W}sdt": self._inline_control,
             f"{W}commentRangeStart": self._open_range,
             f"{W}commentRangeEnd": self._close_range,
+            f"{W}del": self._deleted,
             f"{M}oMath": self._formula,
             f"{M}oMathPara": self._formula,
             f"{MC}AlternateContent": self._inline_alternate,
@@ -268,6 +270,12 @@ class WordWalk:
 
     def _close_range(self, element: Element) -> None:
         self._state.close_range(element.get(f"{W}id", ""))
+
+    def _deleted(self, element: Element) -> None:
+        """Note the comments that begin or end in deleted text: what they are on may be seen."""
+        for each in element.iter(*_OF_COMMENTS):
+            handler = self._inline_handlers.get(each.tag) or self._run_handlers[each.tag]
+            handler(each)
 
     def _comment(self, element: Element) -> None:
         self._state.comment(element.get(f"{W}id", ""))

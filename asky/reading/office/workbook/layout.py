@@ -134,11 +134,14 @@ def _grid(
                 cells = {c: text + _HIDDEN_COLUMN if c in hidden else text for c, text in {**cells, **lettered}.items()}
             elif not unnamed.isdisjoint(cells):
                 cells = {c: f"column {letters(c)}: {text}" if c in unnamed else text for c, text in cells.items()}
-            end = places[max(cells)] + 1
+            last = max(cells)
+            end = places[last] + 1
             if row.is_hidden and row is not first:
                 cells = _marked(cells, areas)
             is_head = row.number in heads
             if areas:
+                if not any(map(is_amount, cells.values())):  # its last name may be that of several columns
+                    end = max([end, *(bisect_right(columns, each.right) for each in areas if each.left <= last)])
                 yield _with_spans(row.number, cells, columns[:end], areas, numbers, is_head=is_head)
             elif is_head:
                 yield [GridCell(cells[c], is_head=True) if c in cells else _EMPTY for c in columns[:end]]
