@@ -96,7 +96,7 @@ def picture(rng: random.Random, size: int) -> bytes:
 
 def word(rng: random.Random, size: int) -> bytes:
     document = docx.Document()
-    sentences = sentences_of(rng, min(size, 600_000))
+    sentences = sentences_of(rng, min(size, 200_000))
     for number, sentence in enumerate(sentences):
         if number % 20 == 0:
             document.add_heading(sentence[:40], 1 + number % 3)
@@ -107,7 +107,7 @@ def word(rng: random.Random, size: int) -> bytes:
                 for cell in row.tc_lst:
                     cell.p_lst[0].add_r().text = str(rng.randrange(10_000))
     if size > 60_000:
-        document.add_picture(io.BytesIO(picture(rng, size - min(size, 600_000) // 3)))
+        document.add_picture(io.BytesIO(picture(rng, size - min(size, 200_000) // 3)))
     return saved(document.save)
 
 
@@ -116,7 +116,7 @@ def workbook(rng: random.Random, size: int) -> bytes:
     for number in range(3):
         sheet = book.create_sheet(f"Sheet {number}")
         sheet.append(["Item", "Amount", "Rate", "Date", "Remark", "Store"])
-        for _ in range(size // 100):
+        for _ in range(size // 150):
             sheet.append(
                 [f"item {rng.randrange(5_000)}", rng.randrange(100_000), rng.random(), 45_000 + rng.random(), "", "A"]
             )
