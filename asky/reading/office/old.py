@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import format_of
 from asky.reading.limits import ReadLimits
 from asky.reading.process.worker import read as read_as
 from asky.values import Document

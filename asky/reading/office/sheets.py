@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from asky.errors import SourceUnreadable
 from asky.reading.charset import decode
-from asky.reading.formats import HEAD_BYTES, is_text
+from asky.reading.detection import HEAD_BYTES, is_text
 from asky.reading.html.page import read as read_page
 from asky.reading.office.archive import Package, UnreadableOffice, check_archive, media_type
 from asky.reading.office.workbook.binary import BinaryWorkbook

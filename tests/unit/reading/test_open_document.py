@@ -6,7 +6,8 @@ import time
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import format_of, media_type_of
+from asky.reading.detection import media_type_of
+from asky.reading.formats import format_of
 from asky.reading.office.open_document import read, read_flat
 from tests.support.office_files import NAMES, archive, open_document
 
