@@ -97,8 +97,8 @@ FORMATS = (
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
     Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook", version=3),
-    Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
-    Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=OLE),
+    Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=3),
+    Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=OLE, version=2),
     Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
     Format("multipart/related", (".mhtml", ".mht"), "asky.reading.mail.saved_page"),
     Format(
