@@ -47,6 +47,13 @@ _PLAIN = (
     "message/rfc822",
     "application/vnd.ms-excel",
 )
+# Documents of office programs whose XML is one file: it says in its first element what it is.
+_OFFICE_XML = (
+    (b"urn:schemas-microsoft-com:office:spreadsheet", "application/vnd.ms-excel"),
+    (b"urn:oasis:names:tc:opendocument:xmlns:office", "application/vnd.oasis.opendocument.flat"),
+    (b"http://schemas.microsoft.com/office/word/2003/wordml", "application/msword"),
+    (b"http://schemas.microsoft.com/office/2006/xmlPackage", "application/msword"),
+)
 # Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
 _BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
 # Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
@@ -75,6 +82,10 @@ def media_type_of(name: str, head: bytes) -> str | None:
         told = _type_saved_as_text(head)
     if told is not None and not (row.any_content and told == "text/html"):  # a page is read as a workbook
         return told
+    if row.media_type == "application/xml":
+        told = next((kind for sign, kind in _OFFICE_XML if sign in head), None)
+        if told is not None:
+            return told
     if not head or row.any_content:
         return row.media_type
     if row.module.startswith("asky.reading.office.") and head.startswith(OLE):
