@@ -12,7 +12,8 @@ from asky.errors import SourceRefused, SourceUnreadable, UsageError
 from asky.notes.embeds import ShownNote, expand
 from asky.notes.names import NoteFile, NoteNames, folded, is_attachment, reason_to_skip
 from asky.notes.vault import MAX_NOTE_BYTES, Vault
-from asky.reading.formats import HEAD_BYTES, WHOLE, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import WHOLE
 from asky.reading.front_matter import BETWEEN
 from asky.research.corpus.files import FileSelection
 from asky.research.corpus.report import OTHER_CONTENT

@@ -15,7 +15,7 @@ from asky.papers.identity import as_printed, bears_title, identifier_in, identif
 from asky.papers.keeping import PDF, AddedPaper, PaperKeeper, PaperParts, ReadPdf, reason
 from asky.papers.online import OpenPdf, entry_record
 from asky.papers.wanted import WantedPaper
-from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
 from asky.research.corpus.ingest import read_with
 from asky.research.corpus.report import verdict_of
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
