@@ -65,8 +65,8 @@ FORMATS = (
     ),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=4),
-    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=5),
-    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=ZIP, version=2),
+    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=6),
+    Format("application/epub+zip", (".epub",), "asky.reading.books.epub", magic=ZIP, version=3),
     Format(
         SOURCE_CODE,
         _CODE,
