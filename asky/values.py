@@ -38,13 +38,15 @@ class Section:
     """A heading and its range: from the start of its heading line to the next heading of the same or a higher level.
 
     `level` counts from 1. Level 0 is data about the document, such as the front matter of a note: it belongs to no
-    outline, and no chunk crosses its end.
+    outline, and no chunk crosses its end. `metadata` is about the section alone, such as a mail of a mailbox; what its
+    text is found by is told in `asky.research.corpus.cutting`.
     """
 
     heading: str
     level: int
     start: int
     end: int
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,17 @@ from asky.app.records import Listing, split_damaged
 from asky.app.requests import as_tuple
 from asky.concurrency import in_thread
 from asky.errors import SourceRefused, UsageError
+from asky.evidence.unread import parts_of
+from asky.research.corpus.report import unread_parts
 from asky.research.memory import is_private
 from asky.storage.scope import Scope
 from asky.text.scrub import one_line
 from asky.text.urls import canonical_url, host_of
-from asky.values import PRIVATE_KINDS, OutgoingQueries, decline
+from asky.values import PRIVATE_KINDS, OutgoingQueries, UnreadFile, decline
 
 if TYPE_CHECKING:
     from asky.storage.pages import PageRow
-    from asky.values import Approve, Link
+    from asky.values import Approve, Document, Link
     from asky.wiring import Services
 
 _MAX_SHOWN_CHARS = 200
@@ -81,10 +83,20 @@ class CacheService:
 
     def read_text(self, page: CachedPage) -> str | None:
         """Return the cached text of a page, or `None` if there is none."""
+        document = self._document(page)
+        return document.text if document is not None else None
+
+    def unread(self, page: CachedPage) -> list[UnreadFile]:
+        """Return the page if it could not be read, else the parts that its text lacks."""
+        if page.failure is not None:
+            return [UnreadFile(page.url, page.state, page.failure)]
+        document = self._document(page)
+        return [] if document is None else parts_of(page.url, unread_parts(document.metadata))
+
+    def _document(self, page: CachedPage) -> Document | None:
         services = self._services
         document_id = services.corpus.current_document(page.source_id) if page.source_id is not None else None
-        document = services.documents.document(document_id) if document_id is not None else None
-        return document.text if document is not None else None
+        return services.documents.document(document_id) if document_id is not None else None
 
     async def fetch(self, url: str, *, approve: Approve = decline) -> CachedPage:
         """Return the page at `url`, which a program chose: fetched, unless it is cached and fresh.

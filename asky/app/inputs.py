@@ -15,13 +15,13 @@ from asky.app.unread_files import sum_up_unread
 from asky.concurrency import in_thread
 from asky.errors import SourceError, UsageError
 from asky.events import Event, Noted, Warned
-from asky.evidence.unread import PARTIAL, describe_files, describe_parts, parts_of
+from asky.evidence.unread import PARTIAL, describe_files, describe_parts, of_rows, parts_of
 from asky.research.corpus.report import AcquireCounts, verdict_of
 from asky.research.local.names import is_local_target, refuse_outside, show_target, uri_path
 from asky.storage.corpus import DEFAULT_COLLECTION
 from asky.storage.scope import Scope
 from asky.storage.sessions import own_collection
-from asky.text.beside.hidden_comments import without_comments
+from asky.text.beside.hidden_comments import open_comment, without_comments
 from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.counting import counted
 from asky.text.scrub import scrub_in_place
@@ -63,10 +63,7 @@ def name_documents(services: Services) -> str:
 
 def unread_of(services: Services, collections: tuple[int, ...]) -> list[UnreadFile]:
     """Return what was not read of the files of collections, as they were last read."""
-    found: list[UnreadFile] = []
-    for path, verdict, why in services.corpus.unread(Scope(collections)):
-        found += parts_of(path, why) if verdict == "indexed" else [UnreadFile(path, verdict, why or "")]
-    return found
+    return of_rows(services.corpus.unread(Scope(collections)))
 
 
 def unreadable_error(unread: Sequence[UnreadFile]) -> SourceError:
@@ -296,6 +293,7 @@ class Inputs:
         collection_id = self.services.corpus.collection(own_collection(session.id), create=True)
         text = without_parts(clean, marked_parts(clean))  # as of a note that is read
         if attachment.name.lower().endswith(_MARKDOWN):
+            self.unread += parts_of(attachment.name, open_comment(text))
             text = without_comments(text)
         self.services.acquirer.add_text(source, Document(text, "text/plain"), collection_id)
         self.add(collection_id)

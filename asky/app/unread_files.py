@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from asky.evidence.unread import describe_fields as describe_fields
+from asky.evidence.unread import describe_files as describe_files
 from asky.evidence.unread import describe_parts as describe_parts
 from asky.evidence.unread import of_sources as of_sources
 from asky.reading.unread_kinds import KINDS, unread_suffix

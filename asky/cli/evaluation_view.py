@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from asky.app.evaluation.service import MEASURES
+from asky.app.unread_files import describe_fields
 from asky.cli.terminal.markdown_stream import print_markdown
 from asky.text.counting import counted
 
@@ -143,6 +144,8 @@ def _short(text: str) -> str:
 
 def _print_notes(terminal: Terminal, found: Mapping[str, Any]) -> None:
     _print_problems(terminal, found["questions"]["problems"])
+    for line in describe_fields(found):
+        terminal.note(f"not read: {line}")
     for variant in found["variants"]:
         if variant["failures"]:
             terminal.note(

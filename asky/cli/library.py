@@ -19,6 +19,7 @@ from asky.app.schemas.paper import (
     research_object,
 )
 from asky.app.schemas.search import with_embedding
+from asky.app.unread_files import of_sources
 from asky.cli.evidence_view import print_evidence
 from asky.cli.papers_table import print_table
 from asky.cli.papers_view import FAILED_SIGN, ResearchView, is_unicode, print_panel, shown
@@ -26,7 +27,17 @@ from asky.cli.saving import require_writable, save_text
 from asky.cli.terminal.editor import run_editor
 from asky.cli.terminal.excerpt import wrapped_excerpt
 from asky.cli.terminal.viewer import show_file
-from asky.cli.view import EventsView, JsonView, PrintedView, print_result, print_verdicts, run_to_end, write_answer
+from asky.cli.view import (
+    EventsView,
+    JsonView,
+    PrintedView,
+    note_parts,
+    note_unread,
+    print_result,
+    print_verdicts,
+    run_to_end,
+    write_answer,
+)
 from asky.errors import AskyError, SourceError, StorageError, UsageError
 from asky.text.printable import one_line
 
@@ -94,6 +105,7 @@ class Library:
         state = papers.state(self.session)
         names = [state.numbered(each) for each in chosen]
         found = ctx.run(lambda: papers.search(query, papers=names, limit=limit))
+        unread = papers.unread([papers.resolve(each) for each in names] if names else None)
         lines = []
         for each in found:
             hit, place = each.hit, each.hit.location
@@ -102,12 +114,16 @@ class Library:
             lines += [f"   {line}" for line in wrapped_excerpt(hit.text)] + [""]
         self._enter(state.searched(query, [each.paper.id for each in found], "\n".join(lines)))
         if as_json:
-            ctx.terminal.json(with_embedding(paper_hits_object(query, found), ctx.asky.embedding_usage()))
+            ctx.terminal.json(with_embedding(paper_hits_object(query, found, unread), ctx.asky.embedding_usage()))
             return
         if not found:
             ctx.terminal.note("nothing found")
         for line in lines:
             ctx.terminal.line(line, *([] if line.startswith(" ") else [1]), hang=3)
+        if found:
+            note_parts(ctx.terminal, of_sources(unread, [each.hit.source for each in found]))
+        else:
+            note_unread(ctx.terminal, unread)
 
     def research(self, query: str, options: ResearchOptions, *, feedback: str = "") -> Answer:
         """Answer `query`, or improve the last answer by `feedback`, and print the answer with its citations by page."""
@@ -154,7 +170,9 @@ class Library:
         given = {"limits": options.limits, "offline": options.offline}
         make = partial(papers.tabulate, columns, names, session=self.session, model=options.model, **given)
         found = ctx.run(make)
-        print_table(ctx.terminal, found, output, as_json=options.format == "json")
+        unread = papers.unread([each.paper for each in found.rows])
+        print_table(ctx.terminal, found, output, unread, as_json=options.format == "json")
+        note_parts(self.ctx.terminal, unread)
 
     def summary(self, name: str, *, model: str | None = None, offline: bool = False, as_json: bool = False) -> None:
         """Print the summary of a paper, named as everywhere or by its number; `model` writes it anew."""
@@ -170,10 +188,11 @@ class Library:
         summary = papers.summary(found)
         self._enter(state.summarized(found.id, summary.text))
         if as_json:
-            self.ctx.terminal.json(paper_summary_object(found, summary))
+            self.ctx.terminal.json(paper_summary_object(found, summary, papers.unread([found])))
         else:
             _warn(self.ctx.terminal, found)
             print_panel(self.ctx.terminal, RESPONSE, summary.text)
+            note_parts(self.ctx.terminal, papers.unread([found]))
 
     def notes(self, name: str, text: str | None, *, edits: bool = False, as_json: bool = False) -> None:
         """Print the notes on a paper, with `text` added if it is given, or after the user has edited them."""
@@ -186,13 +205,15 @@ class Library:
         notes = self.ctx.run(lambda: papers.notes(found, text))
         self._enter(state.opened(found.id))
         if as_json:
-            terminal.json(paper_notes_object(found, path, notes))
-        elif text is not None or edits:
+            terminal.json(paper_notes_object(found, path, notes, papers.unread_notes(found)))
+            return
+        if text is not None or edits:
             terminal.note(f"wrote {path}")
         elif notes:
             print_panel(terminal, RESPONSE, notes)
         else:
             terminal.note(f"no notes on {found.name} yet; they would be in {path}")
+        note_parts(self.ctx.terminal, papers.unread_notes(found))
 
     def open(self, name: str) -> None:
         """Open the PDF of a paper, and print its path."""
@@ -260,7 +281,7 @@ class Library:
     def _print_papers(self, found: Sequence[Paper], nothing: str, *, as_json: bool) -> None:
         terminal = self.ctx.terminal
         if as_json:
-            terminal.json(papers_object(found))
+            terminal.json(papers_object(found, self._papers.unread(found)))
             return
         if not found:
             terminal.note(nothing)
@@ -272,6 +293,7 @@ class Library:
             lacks = _LACKS.get(each.status, "")
             head = f"{number:>{digits}}. {each.name:<{width}}  {year}  "
             terminal.line(f"{head}{who}{one_line(each.source.title)}{_noticed(each)}{lacks}", hang=len(head))
+        note_parts(self.ctx.terminal, self._papers.unread(found))
 
 
 class _JsonView(JsonView):

@@ -17,18 +17,24 @@ from asky.text.counting import counted
 if TYPE_CHECKING:
     from asky.app.schemas import CellQuote, FilledTable, Paper, TableCell
     from asky.cli.terminal.terminal import Terminal
+    from asky.values import UnreadFile
 
 _EMPTY = "-"
 _FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet would compute
 
 
-def print_table(terminal: Terminal, table: FilledTable, output: Path | None, *, as_json: bool) -> None:
-    """Print a table, or write it to `output`; rows that failed and papers left out are told on stderr."""
+def print_table(
+    terminal: Terminal, table: FilledTable, output: Path | None, unread: Sequence[UnreadFile], *, as_json: bool
+) -> None:
+    """Print a table, or write it to `output`; rows that failed and papers left out are told on stderr.
+
+    `unread` is what was not read of its papers.
+    """
     if output is not None:
         save_text(output, table_csv(table) if output.suffix.lower() == ".csv" else table_markdown(table))
         terminal.note(f"wrote {output}")
     if as_json:
-        terminal.json(paper_table_object(table))
+        terminal.json(paper_table_object(table, unread))
     elif output is None and terminal.out.isatty():
         print_markdown(terminal, table_markdown(table))
     elif output is None:

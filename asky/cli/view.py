@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from asky.app.answers import reference, without_marks
 from asky.app.schemas.run import answer_object
+from asky.app.unread_files import describe_files, describe_parts
 from asky.cli.context import Stopped
 from asky.cli.export_forms import form_of
 from asky.cli.failures import describe, key_variables
@@ -28,7 +29,7 @@ from asky.cli.verdicts import (
 )
 from asky.errors import AskyError
 from asky.events import Envelope, Event, Listener, StageStarted, TextDiscarded, TextStreamed
-from asky.values import Answer
+from asky.values import Answer, UnreadFile
 
 if TYPE_CHECKING:
     from asky.app.runs import RunHandle, RunService
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 Format = Literal["text", "json", "events"]
 
 WHY = "asky why N"
+_MAX_PARTS_TOLD = 10  # documents
 
 
 class View(Protocol):
@@ -246,6 +248,19 @@ def print_sources(terminal: Terminal, answer: Answer, *, why: str | None = WHY) 
 def cited_sources(answer: Mapping[str, Any]) -> list[tuple[int, str, str | None]]:
     """Return the number, the reference, and the URL or path of each citation of an `asky.answer/1` object."""
     return [(each["n"], reference(each), each["url"] or each["path"]) for each in answer["citations"]]
+
+
+def note_parts(terminal: Terminal, unread: Iterable[UnreadFile]) -> None:
+    """Tell on stderr which parts of documents were not read, of at most 10 documents."""
+    for line in describe_parts(unread, most=_MAX_PARTS_TOLD):
+        terminal.note(line)
+
+
+def note_unread(terminal: Terminal, unread: Sequence[UnreadFile]) -> None:
+    """Tell on stderr which documents were not read, and which parts of others."""
+    if files := describe_files(unread):
+        terminal.note(f"not read: {files}")
+    note_parts(terminal, unread)
 
 
 def write_answer(path: Path, answer: Mapping[str, Any], runs: RunService) -> None:

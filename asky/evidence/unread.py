@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from asky.evidence.paper_names import paper_name
 from asky.text.counting import counted
 from asky.text.scrub import one_line
 from asky.values import Source, UnreadFile
@@ -14,6 +15,7 @@ PARTIAL = "partial"
 
 _MAX_LISTED = 100  # a folder may hold thousands of pictures
 _MAX_NAMED = 3
+_MAX_LINES = 10
 NO_TEXT_EXPECTED = ("unsupported", "empty")
 """The verdicts on pictures, archives and the like, which nobody expects to be searched."""
 _BETWEEN = "; "
@@ -21,9 +23,12 @@ _BETWEEN = "; "
 
 def unread_fields(unread: Sequence[UnreadFile]) -> dict[str, Any]:
     """Return `unread`, the first 100 of them, and `unread_count`, the number of all: fields of every object that tells
-    what was found in documents.
+    what was found in documents. Of more than 100, pictures and the like come last.
     """
-    return {"unread": [unread_json(each) for each in unread[:_MAX_LISTED]], "unread_count": len(unread)}
+    listed = unread
+    if len(unread) > _MAX_LISTED:
+        listed = sorted(unread, key=lambda each: each.verdict in NO_TEXT_EXPECTED)[:_MAX_LISTED]
+    return {"unread": [unread_json(each) for each in listed], "unread_count": len(unread)}
 
 
 def unread_json(unread: UnreadFile) -> dict[str, Any]:
@@ -42,36 +47,76 @@ def parts_of(path: str, listed: str | None) -> list[UnreadFile]:
     return found
 
 
+def of_rows(rows: Iterable[tuple[str, str, str | None]]) -> list[UnreadFile]:
+    """Return the files and parts in rows of path, verdict and reason; that of an `indexed` file lists its parts."""
+    found: list[UnreadFile] = []
+    for path, verdict, why in rows:
+        found += parts_of(path, why) if verdict == "indexed" else [UnreadFile(path, verdict, why or "")]
+    return found
+
+
 def describe_files(unread: Sequence[UnreadFile]) -> str:
     """Return `tug.pdf (encrypted: needs a password) and 3 more`, pictures and the like last; empty if all were read."""
     files = sorted((each for each in unread if each.part is None), key=lambda each: each.verdict in NO_TEXT_EXPECTED)
-    named = ", ".join(f"{one_line(each.path)} ({one_line(_why(each), None)})" for each in files[:_MAX_NAMED])
+    named = ", ".join(map(_described, files[:_MAX_NAMED]))
     more = len(files) - _MAX_NAMED
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def _why(unread: UnreadFile) -> str:
+def describe_fields(made: Mapping[str, Any]) -> list[str]:
+    """Return a line for each file and part in an object with `unread_fields`, and one for all pictures and the like.
+
+    Of more than 10, the last line says how many more there are. An answer of before there were these fields has none.
+    """
+    found = [_unread_file(each) for each in made.get("unread", ())]
+    wanted = [each for each in found if each.verdict not in NO_TEXT_EXPECTED]
+    others = [each for each in found if each.verdict in NO_TEXT_EXPECTED]
+    lines = [_described(each) for each in wanted[:_MAX_LINES]]
+    more = made.get("unread_count", 0) - len(lines)
+    if others and len(wanted) <= _MAX_LINES:
+        return [*lines, _described(others[0]) + (f" and {more - 1:,} more" if more > 1 else "")]
+    return [*lines, f"{more:,} more"] if more > 0 else lines
+
+
+def _unread_file(made: Mapping[str, Any]) -> UnreadFile:
+    return UnreadFile(made["path"], made["verdict"], made["message"], made.get("part"))
+
+
+def _described(unread: UnreadFile) -> str:
+    if unread.part is not None:
+        return f"{one_line(unread.path)}: {_part(unread)}"
     verdict = unread.verdict.replace("_", " ")
-    return f"{verdict}: {unread.message}" if unread.message else verdict
+    why = f"{verdict}: {unread.message}" if unread.message else verdict
+    return f"{one_line(unread.path)} ({one_line(why, None)})"
 
 
-def describe_parts(unread: Iterable[UnreadFile]) -> list[str]:
-    """Return a line for each file that was read in part: `a.docx: 1 part was not read: plan.dwg (no reader for it)`."""
+def _part(unread: UnreadFile) -> str:
+    return f"{one_line(str(unread.part))} ({one_line(unread.message)})"
+
+
+def describe_parts(unread: Iterable[UnreadFile], *, most: int | None = None) -> list[str]:
+    """Return a line for each file that was read in part: `a.docx: 1 part was not read: plan.dwg (no reader for it)`.
+
+    Of more than `most` such files, the last line says how many more there are.
+    """
     files: dict[str, list[UnreadFile]] = {}
     for each in unread:
         if each.part is not None:
             files.setdefault(each.path, []).append(each)
-    return [_parts_line(path, parts) for path, parts in files.items()]
+    lines = [_parts_line(path, parts) for path, parts in files.items()]
+    if most is None or len(lines) <= most:
+        return lines
+    return [*lines[:most], f"{counted(len(lines) - most, 'more file was', 'more files were')} read in part"]
 
 
 def _parts_line(path: str, parts: Sequence[UnreadFile]) -> str:
-    named = [f"{one_line(str(each.part))} ({one_line(each.message)})" for each in parts[:_MAX_NAMED]]
+    named = [_part(each) for each in parts[:_MAX_NAMED]]
     more = len(parts) - _MAX_NAMED
     named += [f"{more:,} more"] if more > 0 else []
     return f"{one_line(path)}: {counted(len(parts), 'part was', 'parts were')} not read: {', '.join(named)}"
 
 
 def of_sources(unread: Iterable[UnreadFile], sources: Iterable[Source]) -> list[UnreadFile]:
-    """Return what was not read of the files that are among `sources`."""
-    paths = [each.path for each in sources if each.path is not None]
-    return [each for each in unread if any(path == each.path or path.endswith(f"/{each.path}") for path in paths)]
+    """Return what was not read of the files and papers that are among `sources`."""
+    named = [name for each in sources for name in (each.path, paper_name(each)) if name is not None]
+    return [each for each in unread if any(name == each.path or name.endswith(f"/{each.path}") for name in named)]

@@ -49,6 +49,24 @@ def result(name: str, required: str, /, *others: str, **properties: Schema) -> S
     return {"type": "object", "properties": made, "required": ["schema", *required.split()]}
 
 
+UNREAD: Mapping[str, Schema] = MappingProxyType(
+    {
+        "unread": described(
+            {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {name: dict(TEXT) for name in ("path", "verdict", "part", "message")},
+                    "required": ["path", "verdict", "message"],
+                },
+            },
+            "Files that could not be read, and parts of files",
+        ),
+        "unread_count": INTEGER,
+    }
+)
+"""The fields of every result that rests on documents."""
+
 ANSWER = result(
     "asky.answer/1",
     "run answer",
@@ -61,22 +79,25 @@ ANSWER = result(
     warnings=TEXTS,
     status=TEXT,
     next=MAYBE_INTEGER,
+    **UNREAD,
 )
 HITS = result(
     "asky.hits/1",
-    "hits next_offset",
+    "hits next_offset unread",
     hits=items(rank=INTEGER, score=NUMBER, title=MAYBE_TEXT, url=MAYBE_TEXT, path=MAYBE_TEXT, text=TEXT),
     next_offset=MAYBE_INTEGER,
+    **UNREAD,
 )
 PAGE = result(
     "asky.page/1",
-    "url text links next_offset",
+    "url text links next_offset unread",
     url=TEXT,
     final_url=TEXT,
     text=TEXT,
     links=items(url=TEXT, text=TEXT),
     is_cut=FLAG,
     next_offset=MAYBE_INTEGER,
+    **UNREAD,
 )
 WHY = result(
     "asky.why/1",
@@ -109,18 +130,23 @@ NOTE = result(
     run=TEXT,
     status=TEXT,
     next=MAYBE_INTEGER,
+    **UNREAD,
 )
 NOTE_HITS = result(
     "asky.note_hits/1",
-    "hits",
+    "hits unread",
     hits=items(path=TEXT, title=TEXT, heading=MAYBE_TEXT, snippet=TEXT, score=NUMBER),
+    **UNREAD,
 )
-NOTE_TEXT = result("asky.note_text/1", "path text next_offset", path=TEXT, text=TEXT, next_offset=MAYBE_INTEGER)
+NOTE_TEXT = result(
+    "asky.note_text/1", "path text next_offset unread", path=TEXT, text=TEXT, next_offset=MAYBE_INTEGER, **UNREAD
+)
 NOTES = result(
     "asky.notes/1",
-    "notes next_offset",
+    "notes next_offset unread",
     notes=items(path=TEXT, title=TEXT, aliases=TEXTS, tags=TEXTS),
     next_offset=MAYBE_INTEGER,
+    **UNREAD,
 )
 RUN_STATUS = result(
     "asky.run_status/1",

@@ -157,8 +157,8 @@ def _has_papers(asky: Asky) -> bool:
 async def _fetch_page(call: McpCall) -> Mapping[str, Any]:
     cache, offset = call.asky.cache, call.get("offset", 0)
     page = await cache.fetch(call.get("url"), approve=call.approve)
-    text = await in_worker(lambda: cache.read_text(page))
-    return shortened(text_page(page_object(page, text), "text", offset=offset), ("links",))
+    made = await in_worker(lambda: page_object(page, cache.read_text(page), cache.unread(page)))
+    return shortened(text_page(made, "text", offset=offset), ("links", "unread"))
 
 
 async def _why(call: McpCall) -> Mapping[str, Any]:
@@ -195,9 +195,8 @@ async def _find_notes(call: McpCall) -> Mapping[str, Any]:
 
 async def _read_note(call: McpCall) -> Mapping[str, Any]:
     notes, path = call.asky.notes, call.get("path")
-    text = await notes.read_note(path)
-    shown = await in_worker(lambda: notes.note(path).shown)
-    return text_page(note_text_object(shown, text), "text", offset=call.get("offset", 0))
+    note = await notes.show_note(path)
+    return shortened(text_page(note_text_object(note), "text", offset=call.get("offset", 0)), ("unread",))
 
 
 async def _list_notes(call: McpCall) -> Mapping[str, Any]:

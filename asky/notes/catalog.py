@@ -9,10 +9,11 @@ from urllib.parse import unquote
 
 from asky.concurrency import in_thread
 from asky.errors import SourceRefused, SourceUnreadable, UsageError
-from asky.notes.embeds import expand
+from asky.notes.embeds import ShownNote, expand
 from asky.notes.names import NoteFile, NoteNames, folded, is_attachment, reason_to_skip
 from asky.notes.vault import MAX_NOTE_BYTES, Vault
-from asky.reading.formats import HEAD_BYTES, WHOLE, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import WHOLE
 from asky.reading.front_matter import BETWEEN
 from asky.research.corpus.files import FileSelection
 from asky.research.corpus.report import OTHER_CONTENT
@@ -249,7 +250,11 @@ class NoteCatalog:
     # reading
 
     async def read_note(self, path: str) -> str:
-        """Return the text of a note with what it embeds, without comments: see `asky.notes.embeds.expand`.
+        """Return the text of a note with what it embeds; see `show_note`."""
+        return (await self.show_note(path)).text
+
+    async def show_note(self, path: str) -> ShownNote:
+        """Return a note with what it embeds, without comments: see `asky.notes.embeds.expand`.
 
         Raises as `find_note` does, and `SourceError` if it cannot be read.
         """

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from asky.errors import SourceError
+from asky.evidence.unread import PARTIAL, parts_of
 from asky.notes.names import NoteFile, NoteNames, is_attachment
+from asky.research.corpus.report import unread_parts, verdict_of
 from asky.text.wikilinks import find_block
-from asky.values import Document, NoteLink
+from asky.values import Document, NoteLink, UnreadFile
 
 MAX_DEPTH = 3
 """Maximum depth of embeds within embeds."""
@@ -21,6 +23,7 @@ MAX_CHARACTERS = 200_000
 MAX_EMBEDS = 1_000
 """Maximum number of embeds that are shown of one note, those of embedded notes included."""
 
+_REST = "the rest of the text"
 _MARKS = re.compile(r"[\W_]+")
 _Chain = tuple[tuple[str, str], ...]
 
@@ -35,8 +38,17 @@ class _Part:
     end: int
 
 
-def expand(note: NoteFile, read: Callable[[NoteFile], Document], names: Callable[[], NoteNames]) -> str:
-    """Return the text of `note` with what it embeds; the embeds of pictures and other files stay as they are.
+@dataclass(frozen=True, slots=True)
+class ShownNote:
+    """A note with what it embeds. `unread` is what could not be read of the note and of those that it embeds."""
+
+    path: str
+    text: str
+    unread: tuple[UnreadFile, ...] = ()
+
+
+def expand(note: NoteFile, read: Callable[[NoteFile], Document], names: Callable[[], NoteNames]) -> ShownNote:
+    """Return `note` with what it embeds; the embeds of pictures and other files stay as they are.
 
     Of an embed with a heading or a block only that part is shown. In place of an embed that leads nowhere, to a note
     that cannot be read, back to where it came from, or too deep, the reason is said. `names` is called once, if
@@ -46,21 +58,25 @@ def expand(note: NoteFile, read: Callable[[NoteFile], Document], names: Callable
 
 
 class _Expansion:
-    """One expansion: the documents read, and how much may still be shown."""
+    """One expansion: the documents read, what could not be read, and how much may still be shown."""
 
     def __init__(self, read: Callable[[NoteFile], Document], names: Callable[[], NoteNames]) -> None:
         self._read = read
         self._list_names = names
         self._names: NoteNames | None = None
         self._documents: dict[str, Document] = {}
+        self._unread: list[UnreadFile] = []
         self._characters = MAX_CHARACTERS
         self._embeds = MAX_EMBEDS
 
-    def expand(self, note: NoteFile) -> str:
+    def expand(self, note: NoteFile) -> ShownNote:
         document = self._document(note)
         whole = _Part(note, document, 0, len(document.text))
         text = self._expand(whole, ((note.relative, ""),))
-        return text if self._characters > 0 else f"{text}\n\n({MAX_CHARACTERS:,} characters are shown of this note.)\n"
+        if self._characters <= 0:
+            text += f"\n\n({MAX_CHARACTERS:,} characters are shown of this note.)\n"
+            self._unread.append(UnreadFile(note.shown, PARTIAL, f"{MAX_CHARACTERS:,} characters are shown", _REST))
+        return ShownNote(note.shown, text, tuple(dict.fromkeys(self._unread)))
 
     def _expand(self, part: _Part, chain: _Chain) -> str:
         pieces, end = [], part.start
@@ -97,6 +113,8 @@ class _Expansion:
         try:
             part = _part_of(note, self._document(note), link.part)
         except SourceError as error:
+            why = error.message.removeprefix(f"{note.shown}: ")
+            self._unread.append(UnreadFile(note.shown, verdict_of(error), why))
             return self._take(f"(The embedded note {name!r} cannot be read: {error.message})")
         if part is None:
             return self._take(f"(The embedded note {link.target!r} has no part {link.part!r}.)")
@@ -104,7 +122,8 @@ class _Expansion:
 
     def _document(self, note: NoteFile) -> Document:
         if note.relative not in self._documents:
-            self._documents[note.relative] = self._read(note)
+            self._documents[note.relative] = document = self._read(note)
+            self._unread += parts_of(note.shown, unread_parts(document.metadata))
         return self._documents[note.relative]
 
 

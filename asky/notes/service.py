@@ -215,7 +215,7 @@ class NoteService(NoteCatalog):
         def read(each: NoteFile) -> Document:
             return self.parse(each, data if each == note else self.vault.read(each))
 
-        return expand(note, read, self._names_now)
+        return expand(note, read, self._names_now).text
 
     def _question(self, task: NoteTask, opened: OpenedSession[NoteWorker], stays_local: bool) -> Question:
         web = None

@@ -15,8 +15,9 @@ from asky.papers.identity import as_printed, bears_title, identifier_in, identif
 from asky.papers.keeping import PDF, AddedPaper, PaperKeeper, PaperParts, ReadPdf, reason
 from asky.papers.online import OpenPdf, entry_record
 from asky.papers.wanted import WantedPaper
-from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
 from asky.research.corpus.ingest import read_with
+from asky.research.corpus.report import verdict_of
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.search.identifiers import Identifier, find_identifiers
 from asky.search.lookup import UnknownPaper
@@ -85,7 +86,7 @@ class PaperAdder:
 
         async def add_one(wanted: WantedPaper) -> AddedPaper:
             if online is None:
-                return AddedPaper(wanted.name, "unread", why=_OFFLINE)
+                return AddedPaper(wanted.name, "unread", why=_OFFLINE, verdict="refused")
             return await self._fetch(wanted, online)
 
         found = iter(await self._staged("look up", "papers", fresh, add_one, _AT_ONCE))
@@ -106,7 +107,7 @@ class PaperAdder:
 
         async def complete(paper: Paper) -> AddedPaper:
             if online is None:
-                return AddedPaper(paper.name, "unread", paper, _OFFLINE)
+                return AddedPaper(paper.name, "unread", paper, _OFFLINE, "refused")
             return await self._fetch(wanted[paper.id], online)
 
         async def check(paper: Paper) -> AddedPaper | None:
@@ -192,7 +193,7 @@ class PaperAdder:
             if isinstance(item, Unread):
                 is_pdf = item.relative.lower().endswith(".pdf") or item.path in named
                 if item.verdict == "failed" or (item.verdict == "refused" and is_pdf):
-                    outcomes.append(AddedPaper(item.name, "unread", why=item.reason))
+                    outcomes.append(AddedPaper(item.name, "unread", why=item.reason, verdict=item.verdict))
                 continue
             path, state = str(item.file.path), known.get(str(item.file.path))
             if state is not None and (state.size, state.mtime_ns) == (item.stat.size, item.stat.mtime_ns):
@@ -218,7 +219,7 @@ class PaperAdder:
             read = before[1] if before is not None else self._keeper.read(data, shown)
             return ReadPdf(shown, data, read, file, before[0] if before is not None else None)
         except SourceError as error:
-            return AddedPaper(shown, "unread", why=error.message.removeprefix(f"{shown}: "))
+            return _unread(shown, error)
 
     def _read_again(self, paper: Paper) -> AddedPaper:
         path = self._parts.files.pdf(paper.name)
@@ -228,9 +229,9 @@ class PaperAdder:
         except OSError as error:
             return AddedPaper(path.name, "unread", paper, f"its copy cannot be read: {error.strerror}")
         except SourceError as error:
-            return AddedPaper(path.name, "unread", paper, error.message.removeprefix(f"{path.name}: "))
+            return _unread(path.name, error, paper)
         if isinstance(read, SourceUnreadable):
-            return AddedPaper(path.name, "unread", paper, reason(read, path.name))
+            return _unread(path.name, read, paper)
         pdf = ReadPdf(path.name, data, read, is_open=paper.source.kind == "paper")
         identity = identify(read, path.stem)
         if paper.is_described:  # its ids are known, whatever its first page says
@@ -372,6 +373,10 @@ class PaperAdder:
             outcomes.append(outcome)
         listener(StageFinished(stage, time.monotonic() - started, f"{len(fresh)} {items}"))
         return outcomes
+
+
+def _unread(shown: str, error: SourceError, paper: Paper | None = None) -> AddedPaper:
+    return AddedPaper(shown, "unread", paper, reason(error, shown), verdict_of(error))
 
 
 def _is_newer(identity: Identity, held: Paper, wanted: WantedPaper) -> bool:

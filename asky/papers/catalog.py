@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from asky.concurrency import in_thread
 from asky.errors import UsageError
 from asky.evidence.paper_names import noted_paper
+from asky.evidence.unread import of_rows
 from asky.papers.identity import read_name, without_version
 from asky.papers.summaries import SUMMARIES
 from asky.research.ranking import DIVERSE, Selection
@@ -17,7 +18,7 @@ from asky.search.identifiers import find_identifiers
 from asky.storage.papers import Paper, PaperTable
 from asky.storage.scope import Scope
 from asky.text.letters import fold
-from asky.values import Hit
+from asky.values import Hit, UnreadFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,21 @@ class PaperCatalog:
     def papers(self) -> list[Paper]:
         """Return all papers in order of their ids."""
         return self.table.papers()
+
+    def unread(self, papers: Sequence[Paper] | None = None) -> list[UnreadFile]:
+        """Return what was not read of papers, by default of all: those without a text, and parts of the others.
+
+        The path of each is the name of its paper.
+        """
+        if self.table.is_empty():
+            return []
+        sources = None if papers is None else tuple(each.source.id for each in papers)
+        found = of_rows(self._corpus.unread(Scope((self.collection(),), sources)))
+        if not found:
+            return []
+        known = self.papers() if papers is None else papers
+        names = {each.source.path or each.source.url or each.source.uri: each.name for each in known}
+        return [replace(each, path=names.get(each.path, each.path)) for each in found]
 
     def document_of(self, paper: Paper) -> int | None:
         """Return the id of the document with the text of a paper, `None` for one without text."""

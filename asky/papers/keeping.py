@@ -7,8 +7,8 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from asky.errors import SourceUnreadable
-from asky.events import Listener
+from asky.errors import SourceError, SourceUnreadable
+from asky.events import FileVerdict, Listener
 from asky.evidence.paper_names import PAPER_URI
 from asky.papers.catalog import CONTENT
 from asky.papers.files import PaperFiles
@@ -16,9 +16,10 @@ from asky.papers.identity import Identity, free_id, is_by_title, is_title_like, 
 from asky.papers.summaries import SUMMARIES
 from asky.research.corpus.ingest import FileFacts, read_with
 from asky.storage.papers import Paper, PaperFile, PaperStatus, PaperTable
-from asky.values import Document, Source, SourceKind, source_id
+from asky.values import Document, Source, SourceKind, UnreadFile, source_id
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from asky.papers.online import PaperRecord
@@ -31,18 +32,22 @@ if TYPE_CHECKING:
 Outcome = Literal["added", "updated", "known", "unread"]
 
 PDF = "application/pdf"
-NO_TEXT = "no_text_layer"
+NO_TEXT: FileVerdict = "no_text_layer"
 _NO_PDF = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class AddedPaper:
-    """The outcome for one file or id: its paper, why it was `unread` or what it is `known` as, or what it lacks."""
+    """The outcome for one file or id: its paper, why it was `unread` or what it is `known` as, or what it lacks.
+
+    `verdict` is that of the reader on a file that is `unread`.
+    """
 
     file: str
     outcome: Outcome
     paper: Paper | None = None
     why: str | None = None
+    verdict: FileVerdict = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,21 @@ class ReadPdf:
         return reason(self.read, self.shown) if isinstance(self.read, SourceUnreadable) else None
 
 
-def reason(error: SourceUnreadable, shown: str) -> str:
+def unread_of(outcomes: Iterable[AddedPaper], kept: Iterable[UnreadFile]) -> tuple[UnreadFile, ...]:
+    """Return what was not read of the files of outcomes; `kept` is what was not read of papers, by their names."""
+    lacks: dict[str, list[UnreadFile]] = {}
+    for each in kept:
+        lacks.setdefault(each.path, []).append(each)
+    found: list[UnreadFile] = []
+    for outcome in outcomes:
+        if outcome.outcome == "unread":
+            found.append(UnreadFile(outcome.file, outcome.verdict, outcome.why or ""))
+        elif outcome.paper is not None:
+            found += (replace(each, path=outcome.file) for each in lacks.get(outcome.paper.name, ()))
+    return tuple(found)
+
+
+def reason(error: SourceError, shown: str) -> str:
     """Return the message of an error without the name of what it is about."""
     return error.message.removeprefix(f"{shown}: ")
 
@@ -153,7 +172,7 @@ class PaperKeeper:
             parts.files.put_text(stored, document)
         self._put_metadata(stored)
         if pdf.why is not None:
-            return AddedPaper(pdf.shown, "unread", stored, pdf.why)
+            return AddedPaper(pdf.shown, "unread", stored, pdf.why, NO_TEXT)
         return AddedPaper(pdf.shown, "added" if known is None else "updated", stored)
 
     def keep_without_pdf(self, shown: str, record: PaperRecord, why: str) -> AddedPaper:

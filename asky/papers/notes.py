@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable, UsageError
 from asky.evidence.paper_names import OF_NOTES, PAPER_URI, noted_paper
+from asky.evidence.unread import parts_of
 from asky.reading.charset import decode
 from asky.storage.scope import Scope
-from asky.text.beside.hidden_comments import without_comments
+from asky.text.beside.hidden_comments import open_comment, without_comments
 from asky.text.scrub import scrub
-from asky.values import Document, Source, source_id
+from asky.values import Document, Source, UnreadFile, source_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,11 @@ class PaperNotes:
         if len(data) > MAX_NOTES_BYTES:
             raise SourceUnreadable(f"{path}: notes of more than 1 MB", verdict="too_large", hint="shorten them")
         return decode(data).replace("\r\n", "\n")
+
+    def unread(self, paper: Paper) -> list[UnreadFile]:
+        """Return what is not searched of the notes on a paper because a comment in them is never closed."""
+        left_open = open_comment(scrub(self.read(paper)))
+        return [] if left_open is None else parts_of(str(self.path(paper)), left_open)
 
     def append(self, paper: Paper, text: str) -> None:
         """Add a paragraph to the notes on a paper, which begin with its title, and index them.

@@ -13,6 +13,7 @@ from asky.errors import AskyError, NotEnoughEvidence
 from asky.events import StageFinished, StageStarted
 from asky.evidence.citations.page_citations import PageCitations, PageCitationStream, with_pages
 from asky.evidence.passages import render_passages
+from asky.evidence.unread import describe_files
 from asky.llm.port import Message, ToolCall
 from asky.llm.tools import ToolRegistry
 from asky.papers.modes import NOTHING_RELEVANT
@@ -130,7 +131,9 @@ class PaperPrompt:
                 papers.setdefault(each.paper.id, each.paper.source.id)
         emit(StageFinished(SUMMARY_STAGE, time.monotonic() - started, counted(len(papers), "relevant paper")))
         if not papers:
-            raise NotEnoughEvidence(NOTHING_RELEVANT.format(query=self._context.question.text))
+            unread = describe_files(self._context.question.unread)
+            said = NOTHING_RELEVANT.format(query=self._context.question.text)
+            raise NotEnoughEvidence(said, hint=f"not read: {unread}" if unread else None)
         return papers
 
     def _earlier(self) -> _Earlier:

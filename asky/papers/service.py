@@ -22,7 +22,7 @@ from asky.papers.adding import PaperAdder, PaperSources
 from asky.papers.catalog import PaperCatalog, PaperHit, no_papers
 from asky.papers.files import PaperFiles
 from asky.papers.identity import read_name, without_version
-from asky.papers.keeping import AddedPaper, PaperKeeper, PaperParts
+from asky.papers.keeping import AddedPaper, PaperKeeper, PaperParts, unread_of
 from asky.papers.modes import NOTHING_RELEVANT, PAPERS
 from asky.papers.notes import PaperNotes
 from asky.papers.references import cited_by_page, cited_names, reference_list
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from asky.runs.starter import OpenedSession, RunStarter
     from asky.storage.corpus import CorpusStore
     from asky.storage.database import Database
-    from asky.values import Answer
+    from asky.values import Answer, UnreadFile
 
 _SESSION = "papers"
 _STANDARD = "standard"  # the mode of other questions in a session with papers
@@ -69,12 +69,13 @@ class AddedPapers:
     """The outcomes of an add, and the number of passages embedded.
 
     Files come first, in order of their names, then papers by id and address, as they were named. `named` are those that
-    an argument names itself, and not as part of a folder or an export.
+    an argument names itself, and not as part of a folder or an export. `unread` is what was not read of each file.
     """
 
     outcomes: tuple[AddedPaper, ...]
     embedded: int
     named: tuple[AddedPaper, ...] = ()
+    unread: tuple[UnreadFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,9 @@ class PaperService(PaperCatalog):
         """
         opened = await in_thread(self._open, query, feedback, session, model, limits or RunLimits(), offline)
         scope = Scope((await in_thread(self.collection),))
-        question = Question(query, query, PAPERS, scope, instructions=feedback)
+        given = list({each.paper.id: each.paper for each in evidence}.values()) or None
+        unread = tuple(await in_thread(self.unread, given))
+        question = Question(query, query, PAPERS, scope, instructions=feedback, unread=unread)
         worker = replace(opened.worker, evidence=tuple(each.hit for each in evidence))
         async with self._research.start(replace(opened, worker=worker), question, listen=listen, notes=notes) as run:
             yield run
@@ -346,7 +349,9 @@ class PaperService(PaperCatalog):
             for each in wanted.failures
         ]
         broken += [
-            AddedPaper(f"{show_name(str(folder))}{os.sep}", "unread", why=_OUTSIDE.format(counted(count, "PDF")))
+            AddedPaper(
+                f"{show_name(str(folder))}{os.sep}", "unread", None, _OUTSIDE.format(counted(count, "PDF")), "refused"
+            )
             for folder, count in wanted.outside.items()
         ]
         added = await self._completed([*broken, *outcomes], embed=embed)
@@ -419,6 +424,10 @@ class PaperService(PaperCatalog):
         await in_thread(self._notes.begin, paper)
         return self._notes.path(paper)
 
+    def unread_notes(self, paper: Paper) -> list[UnreadFile]:
+        """Return what is not read of the user's notes on a paper; its path is that of their file."""
+        return self._notes.unread(paper)
+
     async def notes(self, paper: Paper, text: str | None = None) -> str:
         """Return the user's notes on a paper, with `text` added if it is given; they are indexed as they are now.
 
@@ -451,15 +460,14 @@ class PaperService(PaperCatalog):
         An add that was interrupted before is completed too.
         """
         if not await in_thread(self.papers):
-            return AddedPapers(tuple(outcomes), 0)
+            return AddedPapers(tuple(outcomes), 0, unread=unread_of(outcomes, ()))
         await self._summarize()
         await in_thread(self._notes.sync_all)
         embedded = await self._embed() if embed else 0
         now = {each.id: each for each in await in_thread(self.papers)}
-        return AddedPapers(
-            tuple(replace(each, paper=now.get(each.paper.id)) if each.paper is not None else each for each in outcomes),
-            embedded,
-        )
+        found = tuple(replace(e, paper=now.get(e.paper.id)) if e.paper is not None else e for e in outcomes)
+        kept = await in_thread(self.unread, [each.paper for each in found if each.paper is not None])
+        return AddedPapers(found, embedded, unread=unread_of(found, kept))
 
     async def _summarize(self) -> None:
         papers = await in_thread(self.papers)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from asky.reading.charset import has_mark
 from asky.reading.unread_kinds import unread_suffix
 
-HEAD_BYTES = 8192
 SOURCE_CODE = "text/x-source"
 
 
@@ -35,9 +32,10 @@ class Format:
     version: int = 1
 
 
-_ZIP = b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0"
-_RTF = b"{\\rtf"
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0"
+RTF = b"{\\rtf"
+"""How files of these kinds begin: archives, compound files of Microsoft, rich text."""
 _SETTINGS = "asky.reading.settings.files"
 _CODE = tuple(
     """
@@ -67,8 +65,8 @@ FORMATS = (
     ),
     Format("text/calendar", (".ics",), "asky.reading.calendar_events", version=2),
     Format("text/csv", (".csv", ".tsv", ".tab"), "asky.reading.tables.csv_file", version=4),
-    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=5),
-    Format("application/epub+zip", (".epub",), "asky.reading.epub", magic=_ZIP, version=2),
+    Format("application/pdf", (".pdf",), "asky.reading.pdf", magic=b"%PDF-", version=6),
+    Format("application/epub+zip", (".epub",), "asky.reading.books.epub", magic=ZIP, version=3),
     Format(
         SOURCE_CODE,
         _CODE,
@@ -98,16 +96,16 @@ FORMATS = (
         version=2,
     ),
     Format("application/jsonl", (".jsonl", ".ndjson"), _SETTINGS, function="read_json_lines"),
-    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook", version=3),
-    Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=2),
-    Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=_OLE),
+    Format("application/x-ipynb+json", (".ipynb",), "asky.reading.notebook", version=5),
+    Format("message/rfc822", (".eml", ".mbox", ".emlx"), "asky.reading.mail.message", version=5),
+    Format("application/vnd.ms-outlook", (".msg", ".oft"), "asky.reading.mail.outlook", magic=OLE, version=2),
     Format("text/vcard", (".vcf", ".vcard"), "asky.reading.mail.contacts"),
     Format("multipart/related", (".mhtml", ".mht"), "asky.reading.mail.saved_page"),
     Format(
         f"{_OOXML}.wordprocessingml.document",
         (".docx", ".docm", ".dotx", ".dotm"),
         "asky.reading.office.word.reader",
-        magic=_ZIP,
+        magic=ZIP,
         version=5,
     ),
     Format(
@@ -115,20 +113,21 @@ FORMATS = (
         (".doc", ".dot", ".ppt", ".pps", ".pot", ".wps"),
         "asky.reading.office.old",
         any_content=True,
+        version=2,
     ),
     Format(
         f"{_OOXML}.presentationml.presentation",
         (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
         "asky.reading.office.slides",
-        magic=_ZIP,
-        version=4,
+        magic=ZIP,
+        version=5,
     ),
     Format(
         f"{_OOXML}.spreadsheetml.sheet",
         (".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb"),
         "asky.reading.office.sheets",
-        magic=_ZIP,
-        version=4,
+        magic=ZIP,
+        version=5,
     ),
     Format(
         "application/vnd.ms-excel",
@@ -136,23 +135,23 @@ FORMATS = (
         "asky.reading.office.sheets",
         function="read_any",
         any_content=True,
-        version=2,
+        version=3,
     ),
     Format(
         "application/vnd.oasis.opendocument",
         (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp", ".odm"),
         "asky.reading.office.open_document",
-        magic=_ZIP,
-        version=5,
+        magic=ZIP,
+        version=6,
     ),
     Format(
         "application/vnd.oasis.opendocument.flat",
         (".fodt", ".fods", ".fodp", ".fodg"),
         "asky.reading.office.open_document",
         function="read_flat",
-        version=2,
+        version=3,
     ),
-    Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=_RTF, version=2),
+    Format("application/rtf", (".rtf",), "asky.reading.rtf.document", magic=RTF, version=2),
     Format("application/rss+xml", (".rss",), "asky.reading.markup.feed", links=True, version=3),
     Format("application/atom+xml", (".atom",), "asky.reading.markup.feed", links=True, version=3),
     Format(
@@ -179,13 +178,14 @@ FORMATS = (
         ),
         "asky.reading.markup.xml_file",
         links=True,
+        version=2,
     ),
     Format("text/x-subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".lrc"), "asky.reading.timed.subtitles"),
     Format("application/x-canvas+json", (".canvas",), "asky.reading.vault.canvas"),
     Format("text/x-excalidraw", (".excalidraw.md", ".excalidraw"), "asky.reading.vault.excalidraw"),
     # As Markdown, with the links and footnotes of a text whose citations are followed.
     Format("text/x-linked-html", (), "asky.reading.linked.page"),
-    Format("application/x-linked-docx", (), "asky.reading.linked.word", magic=_ZIP),
+    Format("application/x-linked-docx", (), "asky.reading.linked.word", magic=ZIP),
     # With what asky has written into notes.
     Format("text/x-whole-text", (), "asky.reading.plain_text", function="read_whole"),
     Format("text/x-whole-markdown", (), "asky.reading.markdown", function="read_whole"),
@@ -200,43 +200,6 @@ WHOLE: Mapping[str, str] = MappingProxyType(
     {"text/plain": "text/x-whole-text", "text/markdown": "text/x-whole-markdown"}
 )
 """The types whose readers leave out what asky has written into notes, and what they are called to have it too."""
-
-MBOX_LINE = re.compile(
-    # RFC 4155: an address and the time as `asctime` writes it. Google writes a zone, Thunderbird "-" or nothing at all.
-    rb"From (?:[ -]{0,3}|[^\r\n]{1,300}?[ ,](?:\d{4}-\d\d-\d\d"
-    rb"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:\d{1,2} +)?[A-Z][a-z]{2} ?)[^\r\n]{0,80})"
-)
-"""The line that parts the messages of a mailbox, without its end."""
-MAIL_FIELDS = frozenset(
-    b"return-path received delivered-to message-id from date to subject mime-version sender reply-to x-gm-thrid"
-    b" dkim-signature authentication-results arc-seal envelope-to x-mozilla-status x-received".split()
-)
-"""Header fields that a mail may begin with, in lower case."""
-_ONLY_IN_MAILS = frozenset(b"return-path received message-id mime-version delivered-to x-mozilla-status".split())
-_FIELDS_OF_A_MAIL = 3
-_FIELD = re.compile(rb"^([!-9;-~]{1,80})[ \t]*:", re.MULTILINE)
-_EMPTY_LINE = re.compile(rb"\r?\n\r?\n")
-
-# What is read as it stands, so that the content of another kind, under such a name, would be read as its markup.
-_PLAIN = (
-    "text/plain",
-    "text/markdown",
-    "text/html",
-    "text/csv",
-    "application/json",
-    "application/xml",
-    "message/rfc822",
-    "application/vnd.ms-excel",
-)
-# Binary files whose first bytes may look like text; `_BINARY_SHARE` finds the others.
-_BINARY_STARTS = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06")
-# Viewers accept as many bytes before a PDF's signature (PDF Reference 1.7, appendix H.3, implementation note 13).
-_MAGIC_WITHIN = 1024
-_SIGN_BYTES = 20
-_PRIVATE_KEY = b"PRIVATE KEY-----"
-_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
-# Random bytes contain 10 % of these and text none; a few stray ones are scrubbed instead.
-_BINARY_SHARE = 0.02
 
 
 def format_of(name: str) -> Format | None:
@@ -265,78 +228,3 @@ def may_be_text(name: str) -> bool:
 def _suffix(lower: str) -> str:
     dot = lower.rfind(".")
     return lower[dot:] if dot > 0 else ""
-
-
-def media_type_of(name: str, head: bytes) -> str | None:
-    """Return the media type of a file, from its name and its first bytes (`HEAD_BYTES` are enough).
-
-    A file whose name says nothing is text if its bytes are. `None` means that there is no reader: bytes that are not
-    text, or do not match the suffix (a zip named `.txt`, a web page named `.pdf`). UTF-16 and UTF-32 count as text only
-    with a byte order mark. An empty `head` is consistent with any suffix.
-    """
-    row = format_of(name)
-    if not may_be_text(name):
-        return None
-    if row is None:
-        return _type_by_content(head)
-    told = _type_by_sign(head) if row.media_type in _PLAIN else None
-    if told is not None and not (row.any_content and told == "text/html"):  # a page is read as a workbook
-        return told
-    if not head or row.any_content:
-        return row.media_type
-    if row.module.startswith("asky.reading.office.") and head.startswith(_OLE):
-        return row.media_type  # its reader says what is the matter
-    fits = _holds_magic(row, head) if row.magic else is_text(head)
-    return row.media_type if fits else None
-
-
-def _type_by_content(head: bytes) -> str | None:
-    if not head or not is_text(head) or _PRIVATE_KEY in head:
-        return None
-    if head.startswith(b"#!"):
-        return SOURCE_CODE
-    if _is_mail(head):
-        return "message/rfc822"
-    return _type_by_sign(head) or "text/plain"
-
-
-def _type_by_sign(head: bytes) -> str | None:
-    """Return the media type of text that says by its beginning what it is."""
-    start = head[:_SIGN_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype html", b"<html")) and is_text(head):
-        return "text/html"
-    if start.startswith(b"begin:vcalendar"):
-        return "text/calendar"
-    return "application/rtf" if head.startswith(_RTF) else None
-
-
-def _is_mail(head: bytes) -> bool:
-    """Return whether a file that begins so is a mail or a mailbox.
-
-    It begins with header fields, several of those that every mail has and one that only programs write.
-    """
-    line, _, below = head.partition(b"\n")
-    fields = below if MBOX_LINE.fullmatch(line.rstrip(b"\r")) else head
-    first = _FIELD.match(fields)
-    if first is None or not (first[1].lower() in MAIL_FIELDS or first[1].lower().startswith((b"x-", b"arc-"))):
-        return False
-    end = _EMPTY_LINE.search(fields)
-    names = {found[1].lower() for found in _FIELD.finditer(fields, 0, end.start() if end else len(fields))}
-    return len(names & MAIL_FIELDS) >= _FIELDS_OF_A_MAIL and not names.isdisjoint(_ONLY_IN_MAILS)
-
-
-def _holds_magic(row: Format, head: bytes) -> bool:
-    if row.media_type == "application/pdf":
-        return row.magic in head[:_MAGIC_WITHIN]
-    return head.startswith(row.magic)
-
-
-def is_text(head: bytes) -> bool:
-    """Return whether the first bytes of a file are text; UTF-16 and UTF-32 need a byte order mark."""
-    if head.startswith(_BINARY_STARTS):
-        return False
-    if has_mark(head):
-        return True
-    head = head[:HEAD_BYTES]
-    controls = len(head) - len(head.translate(None, _CONTROLS))
-    return controls <= _BINARY_SHARE * len(head)

@@ -14,15 +14,15 @@ from asky.reading.charset import decode
 from asky.reading.front_matter import BETWEEN, PROPERTIES, front_matter
 from asky.reading.limits import MAX_NOTE_LINKS
 from asky.reading.text_builder import UNREAD_PARTS, Heading, invisible_metadata, nest
+from asky.text.beside.hidden_comments import open_comment
 from asky.text.beside.marked_parts import marked_parts, without_parts
 from asky.text.headings import markdown_headings
 from asky.text.plain import plain
 from asky.text.scrub import one_line, scrub_counted, scrub_marked
-from asky.text.wikilinks import find_comments, find_links, find_tags, is_left_open, visible
+from asky.text.wikilinks import find_comments, find_links, find_tags, visible
 from asky.values import Document, Section
 
 _HEADING_CHARS = 2000
-_LEFT_OPEN = "text from line {line:,}: a comment that begins there is never closed"
 
 
 def read(data: bytes, name: str) -> Document:  # noqa: ARG001 - every reader has this signature
@@ -48,7 +48,7 @@ def _read(data: bytes, *, is_whole: bool) -> Document:
         parts = marked_parts(marked, front.end)
         text, marked = without_parts(text, parts), without_parts(marked, parts)
     comments = find_comments(marked, front.end)
-    left_open = _left_open(marked, comments)
+    left_open = open_comment(marked, comments)
     text, marked = without_parts(text, comments), without_parts(marked, comments)
     shown = visible(marked, front.end)
     headings = list(find_headings(marked, front.end))
@@ -63,16 +63,9 @@ def _read(data: bytes, *, is_whole: bool) -> Document:
         metadata={
             **_tagged(front.metadata, find_tags(marked, front.end, shown=shown)),
             **invisible_metadata(scrub_counted(source)[1]),
-            **left_open,
+            **({UNREAD_PARTS: left_open} if left_open is not None else {}),
         },
     )
-
-
-def _left_open(text: str, comments: list[tuple[int, int]]) -> dict[str, str]:
-    """Return the metadata about a comment that hides the rest of the text because nothing closes it."""
-    if not comments or not is_left_open(text, comments[-1]):
-        return {}
-    return {UNREAD_PARTS: _LEFT_OPEN.format(line=text.count("\n", 0, comments[-1][0]) + 1)}
 
 
 def _tagged(metadata: Mapping[str, str], tags: list[str]) -> dict[str, str]:

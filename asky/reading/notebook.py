@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from asky.errors import SourceUnreadable
+from asky.reading import plain_text
 from asky.reading.charset import decode
 from asky.reading.html import page
 from asky.reading.markdown import find_headings
@@ -35,7 +36,8 @@ def read(data: bytes, name: str) -> Document:
 
     Tables are read as tables, figures left out; of a cell's output 2,000 characters are kept, and the cut is told.
     Cells tagged `remove-cell` and parts tagged `remove-input` or `remove-output` are no part of what a reader of the
-    notebook sees, and are left out. Raises SourceUnreadable (failed) if it is no notebook.
+    notebook sees, and are left out. Raises SourceUnreadable (failed) if it is no notebook; a file that is called
+    otherwise and looked like one is then read as text.
     """
     try:
         root = json.loads(decode(data))
@@ -45,6 +47,8 @@ def read(data: bytes, name: str) -> Document:
         for number, cell in enumerate(cells, start=1):
             _add_cell(builder, cell, language, number)
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        if not name.lower().endswith(".ipynb"):
+            return plain_text.read(data, name)
         raise SourceUnreadable(f"{name}: not a notebook ({type(error).__name__})") from None
     headings = list(find_headings(builder.text()))
     for heading in headings:

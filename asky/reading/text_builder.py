@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from asky.text.scrub import one_line, scrub_counted
 from asky.values import Document, Page, Section
@@ -17,11 +17,12 @@ _METADATA_CHARS = 4_000  # a paper can have a hundred authors
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading that begins at `start`; `level` counts from 1 for the outermost."""
+    """A heading that begins at `start`; `level` counts from 1 for the outermost. `metadata` is that of its section."""
 
     start: int
     level: int
     text: str
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 def nest(headings: Sequence[Heading], end: int) -> tuple[Section, ...]:
@@ -36,7 +37,7 @@ def nest(headings: Sequence[Heading], end: int) -> tuple[Section, ...]:
             ends[open_.pop()] = heading.start
         open_.append(number)
     return tuple(
-        Section(heading=name, level=heading.level, start=heading.start, end=stop)
+        Section(heading=name, level=heading.level, start=heading.start, end=stop, metadata=heading.metadata)
         for heading, stop in zip(headings, ends, strict=True)
         if (name := one_line(heading.text))
     )
@@ -89,9 +90,11 @@ class TextBuilder:
             left -= len(piece)
         return "".join(reversed(pieces))
 
-    def mark_heading(self, text: str, level: int, start: int | None = None) -> None:
-        """Mark a heading that begins at `start`, or with the next piece."""
-        self._headings.append(Heading(self._length if start is None else start, level, text))
+    def mark_heading(
+        self, text: str, level: int, start: int | None = None, *, metadata: Mapping[str, str | None] | None = None
+    ) -> None:
+        """Mark a heading that begins at `start`, or with the next piece; `metadata` is about its section alone."""
+        self._headings.append(Heading(self._length if start is None else start, level, text, _lines_of(metadata)))
 
     def start_page(self, label: str | None) -> None:
         """Begin a page with the next piece; it lasts until the next call or the end."""
@@ -100,7 +103,9 @@ class TextBuilder:
     def add_document(self, document: Document, level: int) -> None:
         """Append the text of another document; its headings come below `level`, and its pages are not kept."""
         start = self._length
-        self._headings += [Heading(start + each.start, level + each.level, each.heading) for each in document.sections]
+        self._headings += [
+            Heading(start + each.start, level + each.level, each.heading, each.metadata) for each in document.sections
+        ]
         self._pieces.append(document.text)  # scrubbed by its own builder
         self._length += len(document.text)
         self.unread += filter(None, document.metadata.get(UNREAD_PARTS, "").split(_BETWEEN_PARTS))
@@ -122,9 +127,6 @@ class TextBuilder:
             Page(index=number, label=label, start=start, end=end)
             for number, ((start, label), end) in enumerate(zip(self._pages, ends, strict=False), start=1)
         )
-        found = {
-            key: line for key, value in (metadata or {}).items() if value and (line := one_line(value, _METADATA_CHARS))
-        }
         headings = sorted(self._headings, key=lambda heading: heading.start)
         return Document(
             text=self.text(),
@@ -132,7 +134,7 @@ class TextBuilder:
             title=(one_line(title) or None) if title else None,
             sections=nest(headings, self._length),
             pages=pages,
-            metadata={**found, **invisible_metadata(self.invisible), **self._unread_metadata()},
+            metadata={**_lines_of(metadata), **invisible_metadata(self.invisible), **self._unread_metadata()},
         )
 
     def _unread_metadata(self) -> dict[str, str]:
@@ -140,3 +142,10 @@ class TextBuilder:
         listed = _BETWEEN_PARTS.join(parts[:_MAX_UNREAD])
         more = len(parts) - _MAX_UNREAD
         return {UNREAD_PARTS: f"{listed}{_BETWEEN_PARTS}and {more:,} more" if more > 0 else listed} if parts else {}
+
+
+def _lines_of(metadata: Mapping[str, str | None] | None) -> dict[str, str]:
+    """Return the values of metadata on one line each; empty ones are left out."""
+    return {
+        key: line for key, value in (metadata or {}).items() if value and (line := one_line(value, _METADATA_CHARS))
+    }

@@ -11,7 +11,7 @@ _SUFFIXES = {
     "font": "woff woff2 ttf otf eot",
     "database": "sqlite sqlite3 mdb",
     "data file": "bin dat parquet feather arrow npy npz pkl pickle h5 hdf5 pt pth onnx safetensors gguf",
-    "old office file": "doc ppt pages numbers",
+    "old office file": "doc ppt pages numbers slk dif dbf uos uot uop",
     "book or page file": "mobi azw3 djvu xps webarchive",
     "key file": "key",
     "generated file": "lock map min.js min.css",

@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from asky.reading.charset import decode, looks_wide
-from asky.reading.formats import is_text
+from asky.reading.detection import is_text
 
 HEAD_BYTES = 8192
 _PDF_WITHIN = 1024

@@ -9,6 +9,7 @@ from asky.evaluation.scoring import MEASURES
 from asky.report.markup import Html, join, tag
 from asky.report.page import html_document
 from asky.report.plot import COLOURS, PlottedValue, curve_plot, interval_plot
+from asky.report.unread import unread_section
 from asky.text.counting import counted
 from asky.version import __version__
 
@@ -30,6 +31,7 @@ def render_evaluation(found: Mapping[str, Any], *, tool: str = f"asky {__version
             *_plots(variants),
             *_tables(variants),
             *_problems(found["questions"]["problems"]),
+            unread_section(found, level=2),
             *(_questions(each, is_only=len(variants) == 1) for each in variants[:1]),
             tag("footer", f"Made by {tool}. This page holds all that it shows and loads nothing."),
         ]

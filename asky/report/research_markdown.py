@@ -13,6 +13,7 @@ from asky.evidence.export.markdown import autolink
 from asky.evidence.export.works import Reference, cited_works
 from asky.evidence.marks import WARNING_SIGN, early_end, reason, shown_verdict
 from asky.evidence.plain_text import plain_text
+from asky.evidence.unread import describe_fields
 from asky.report.research_report import ReportedCycle, ReportedFact, ResearchReport
 from asky.report.research_words import (
     ALL_ANSWERED,
@@ -55,7 +56,10 @@ def render_research_markdown(
         ("Names", _names(report)),
         (
             "What could not be read",
-            [_failure(each.url, _written(failure_note(each))) for each in report.failures],
+            [
+                *_items(describe_fields(answer)),
+                *(_failure(each.url, _written(failure_note(each))) for each in report.failures),
+            ],
         ),
         ("Rejected sources", [f"- {_code(each['url'])}: {_written(each['reason'])}" for each in answer["rejected"]]),
         ("Novelty per cycle", list(_cycles(report.cycles))),

@@ -18,6 +18,7 @@ from asky.report.passages import passage_list, source_name
 from asky.report.prose import render_prose
 from asky.report.research_sections import ResearchSections
 from asky.report.research_words import spending
+from asky.report.unread import unread_section
 from asky.report.verdicts import LABELS, chip
 from asky.report.words import day_and_time
 from asky.text.counting import counted
@@ -46,6 +47,7 @@ def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html
         *([research.nothing_found(), research.judged()] if research is not None else []),
         Html() if research is not None else _contradictions(answer, prefix, level + 1),
         _titled("Sources", passage_list(reported, prefix=prefix, level=level + 2), level=level + 1, class_="sources"),
+        unread_section(answer, level=level + 1),
         _checks(answer["claims"], prefix),
         *([research.found()] if research is not None else []),
         _unused(answer["sources"]),

@@ -13,6 +13,7 @@ from asky.report.gathering import ReportedAnswer, ReportedPassage
 from asky.report.markup import Html, join, tag
 from asky.report.page import page_of
 from asky.report.passages import passage_list, source_name
+from asky.report.unread import unread_section
 from asky.report.verdicts import LABELS, chip
 from asky.text.counting import counted
 from asky.text.scrub import one_line
@@ -40,6 +41,7 @@ def render_verified(
             tag("ul", *warnings, class_="notes", role="note") if warnings else Html(),
             tag("section", *_rows(verified), class_="verified"),
             tag("section", tag("h2", "Passages"), listed, class_="sources") if listed else Html(),
+            unread_section(verified, level=2),
         ]
     )
     return page_of(title, tag("section", content, class_="run"), tool, sees_run=False)

@@ -15,7 +15,7 @@ from typing import Protocol
 from asky.config.custom_tools import command_of, target_parameter
 from asky.config.schema import CustomTool, SourceAdapter
 from asky.errors import ConfigError, SourceRefused, SourceUnreadable
-from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
 from asky.research.local.adapter_tool import ToolCommand, run_tool
 from asky.research.local.discovery import DiscoveredFile, Unread, discover
 from asky.research.local.files import LocalRoots

@@ -33,7 +33,6 @@ from asky.research.writing.formulas import note_formulas
 from asky.research.writing.history import session_messages
 from asky.runs.journal.journal import get_or_record
 from asky.storage.sessions import NewMessage
-from asky.text.counting import counted
 from asky.values import Answer, Citation, Evidence, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
@@ -178,11 +177,9 @@ class Finalizer:
     def _tell_parts(self, checked: CheckedReply, *, abstains: bool) -> None:
         """Tell which parts were not read of the documents that are cited or, without an answer, of any."""
         cited = [each.source for each in checked.citations]
-        parts = describe_parts(self.question.unread if abstains else of_sources(self.question.unread, cited))
-        for line in parts[:_MAX_PARTS_TOLD]:
+        unread = self.question.unread if abstains else of_sources(self.question.unread, cited)
+        for line in describe_parts(unread, most=_MAX_PARTS_TOLD):
             self.context.emit(Noted(line))
-        if (more := len(parts) - _MAX_PARTS_TOLD) > 0:
-            self.context.emit(Noted(f"{counted(more, 'more file was', 'more files were')} read in part"))
 
     def _unread_warnings(self) -> Iterator[str]:
         """Return warnings about addresses in the question that the model could have read, but did not."""

@@ -194,10 +194,11 @@ class ResearchRoutes:
         return Response(file, media_type=_TYPES[report_format], headers=headers)
 
     async def sources(self, session_id: str) -> Response:
-        """Return the sources of the answer of a run, those that it did not use and those that it rejected."""
+        """Return the sources of the answer of a run: used, not used, rejected, and what could not be read of them."""
         answer = (await self._with_answer(session_id)).answer or {}
         value = {"schema": "asky.run_sources/1", "session_id": session_id}
-        return Json(value | {name: answer.get(name, []) for name in ("sources", "citations", "rejected")})
+        value |= {name: answer.get(name, []) for name in ("sources", "citations", "rejected", "unread")}
+        return Json(value | {"unread_count": answer.get("unread_count", 0)})
 
     async def why(
         self,

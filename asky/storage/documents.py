@@ -80,7 +80,7 @@ class DocumentStore:
             " created_at) VALUES (?,?,?,?,?,?,?,?,?)",
             (
                 fingerprint, document.sha256, document.title, document.media_type, len(document.text),
-                json.dumps([(s.heading, s.level, s.start, s.end) for s in document.sections], ensure_ascii=False),
+                json.dumps(list(map(_section, document.sections)), ensure_ascii=False),
                 json.dumps([(p.index, p.label, p.start, p.end) for p in document.pages], ensure_ascii=False),
                 _metadata(document), self._db.clock(),
             ),
@@ -274,13 +274,25 @@ def _fingerprint(document: Document, chunks: Sequence[Chunk], contexts: Sequence
         document.title,
         document.media_type,
         # `asdict` copies deeply, which was a twentieth of what it costs to keep a file of source code
-        [{"heading": it.heading, "level": it.level, "start": it.start, "end": it.end} for it in document.sections],
+        [
+            {"heading": it.heading, "level": it.level, "start": it.start, "end": it.end, **_metadata_of(it)}
+            for it in document.sections
+        ],
         [{"index": it.index, "label": it.label, "start": it.start, "end": it.end} for it in document.pages],
         [(each.span.start, each.span.end, each.tokens) for each in chunks],
         list(contexts),
     ]
     digest.update(json.dumps(parts).encode())
     return digest.hexdigest()
+
+
+def _section(section: Section) -> tuple[object, ...]:
+    about = (dict(section.metadata),) if section.metadata else ()
+    return (section.heading, section.level, section.start, section.end, *about)
+
+
+def _metadata_of(section: Section) -> dict[str, object]:
+    return {"metadata": dict(section.metadata)} if section.metadata else {}
 
 
 def _structure(row: sqlite3.Row) -> tuple[tuple[Section, ...], tuple[Page, ...]]:

@@ -80,6 +80,15 @@ def _is_quotation(value: Any) -> bool:
     return value is None or fits(value, {"n": int, "start": int, "end": int})
 
 
+def _is_section(value: Any) -> bool:
+    """Return whether a value is a section: heading, level, start and end, and its metadata, if it has any."""
+    return isinstance(value, list) and fits(value[:4], (str, int, int, int)) and all(map(_is_texts, value[4:5]))
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+
+
 NUMBER = int | float
 TEXT = str | None
 _WORK = {"authors?": [str], "published?": TEXT, "published_in?": TEXT, "doi?": TEXT}
@@ -163,7 +172,7 @@ _MESSAGE: Mapping[str, Any] = MappingProxyType(
 NO_ENTRIES: Mapping[str, Any] = MappingProxyType({})
 COLUMNS: Mapping[tuple[str, str], Any] = MappingProxyType(
     {
-        ("document", "sections"): [(str, int, int, int)],
+        ("document", "sections"): [_is_section],
         ("document", "pages"): [(int, TEXT, int, int)],
         ("document", "metadata"): dict,
         ("source", "metadata"): SOURCE_METADATA,

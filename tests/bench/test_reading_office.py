@@ -74,7 +74,7 @@ _LIBRARY = "import sys\nfrom pathlib import Path\n{walk}\nfor path in sorted(Pat
 _OURS = """
 import sys
 from pathlib import Path
-from asky.reading.formats import media_type_of
+from asky.reading.detection import media_type_of
 from asky.reading.process.worker import read
 for path in sorted(Path(sys.argv[1]).iterdir()):
     data = path.read_bytes()

@@ -13,7 +13,7 @@ from asky.evaluation.scoring import Scored, score
 from asky.evaluation.sources import Relevant
 from asky.evaluation.summary import PRECISION_AT, VariantSummary, differences, summarize
 from asky.text.counting import counted
-from asky.values import Failure
+from asky.values import Failure, UnreadFile
 
 GOES_ON = "the same command goes on from there"
 
@@ -31,7 +31,8 @@ class MeasuredVariant:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalResult:
     """What was measured. `relevant` has the documents of each question, `documents` the name of each document by its
-    id: its external id, path, URL or title. `model` is `None` if nothing was asked.
+    id: its external id, path, URL or title. `unread` is what could not be read of the documents. `model` is `None` if
+    nothing was asked.
 
     `complete` is false if questions are left, because they failed or the evaluation was stopped.
     """
@@ -44,6 +45,7 @@ class EvalResult:
     mode: str | None
     variants: tuple[MeasuredVariant, ...]
     complete: bool
+    unread: tuple[UnreadFile, ...] = ()
 
     def scored(self, variant: MeasuredVariant) -> list[Scored]:
         """Return the measured questions of a variant, in the order of the set."""

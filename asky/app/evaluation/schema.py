@@ -14,6 +14,7 @@ from asky.evaluation.intervals import CONFIDENCE, SAMPLES, Interval, Ratio
 from asky.evaluation.questions import EvalQuestion, QuestionSet
 from asky.evaluation.scoring import CUT, MEASURES, Scored
 from asky.evaluation.summary import VariantSummary
+from asky.evidence.unread import unread_fields
 
 EVAL = "asky.eval/1"
 _DIGITS = 6
@@ -46,6 +47,7 @@ def eval_object(result: EvalResult, gate: Gate | None = None) -> dict[str, Any]:
                 {"variant": name, "text": str(each), **asdict(each)} for name, found in checks for each in found
             ],
         },
+        **unread_fields(result.unread),
     }
 
 

@@ -43,7 +43,7 @@ from asky.evaluation.sources import UNKNOWN, Relevant, SourceNames, document_nam
 from asky.evaluation.variation import Setting, grid, variant_name
 from asky.events import Event, Listener, Noted, StageAdvanced, StageStarted, Warned, ignore
 from asky.report.evaluation_page import render_evaluation
-from asky.values import Failure
+from asky.values import Failure, UnreadFile
 from asky.version import __version__
 
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ class Evaluation:
         self._relevant: dict[str, Relevant] = {}
         self._problems: list[QuestionProblem] = [*questions.problems]
         self._documents: dict[str, str] = {}
+        self._unread: dict[UnreadFile, None] = {}
         self._asking = False
         self._in_a_row = 0
         self._fatal: AskyError | None = None
@@ -187,12 +188,14 @@ class Evaluation:
             mode=None if request.retrieval_only else request.mode,
             variants=tuple(measured),
             complete=self.done == self.total,
+            unread=tuple(self._unread),
         )
 
     async def _measure(self, variant: Variant) -> None:
         keys = list(variant.settings)
         with open_services(variant.config, self._environ, self._request, self.questions, keys, self._hear) as services:
             store = await fill(services, self._request, self.questions)
+            self._unread |= dict.fromkeys(store.scope.unread)
             if not self._relevant:
                 self._resolve(store)
             journal = EvalJournal(resolve_paths(self._environ).state / "evaluations", self._key(variant, store))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asky.app.inputs import report_notes
+from asky.app.inputs import report_notes, unread_of
 from asky.app.search import SearchScope, SearchService
 from asky.config.paths import resolve_paths
 from asky.errors import NotConfigured, UsageError
@@ -98,7 +98,8 @@ async def fill(services: Services, request: EvalRequest, questions: QuestionSet)
     """
     search = SearchService(services)
     if questions.corpus is not None:
-        scope = SearchScope((await _add_corpus(services, questions.corpus),))
+        collection = await _add_corpus(services, questions.corpus)
+        scope = SearchScope((collection,), tuple(unread_of(services, (collection,))))
         collections: tuple[str, ...] = (DEFAULT_COLLECTION,)
     else:
         scope = await search.resolve(request.documents, request.collection)

@@ -6,10 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from asky.app.schemas.damage import damaged_objects
+from asky.evidence.unread import unread_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from asky.app.cache import CachedPage, CacheStats
     from asky.app.records import Listing
+    from asky.values import UnreadFile
 
 
 def pages_object(pages: Listing[CachedPage]) -> dict[str, Any]:
@@ -18,10 +22,10 @@ def pages_object(pages: Listing[CachedPage]) -> dict[str, Any]:
     return {"schema": "asky.pages/1", "pages": described, "damaged": damaged_objects(pages.damaged)}
 
 
-def page_object(page: CachedPage, text: str | None) -> dict[str, Any]:
-    """Return a page of the cache with its links and its text as an `asky.page/1` object."""
+def page_object(page: CachedPage, text: str | None, unread: Sequence[UnreadFile]) -> dict[str, Any]:
+    """Return a page of the cache with its links, its text and what is `unread` of it as an `asky.page/1` object."""
     links = [{"url": link.url, "text": link.text, "start": link.start} for link in page.links]
-    return {"schema": "asky.page/1", **_page_object(page), "links": links, "text": text}
+    return {"schema": "asky.page/1", **_page_object(page), "links": links, "text": text, **unread_fields(unread)}
 
 
 def _page_object(page: CachedPage) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from asky.evidence.unread import unread_fields
+from asky.evidence.unread import of_rows, unread_fields
 
 if TYPE_CHECKING:
     from asky.app.corpus import AddedDocuments, CollectionSummary, IndexingStatus, ListedSource
@@ -55,4 +55,7 @@ def collection_object(summary: CollectionSummary, indexing: IndexingStatus | Non
 def sources_object(collection: str, sources: Sequence[ListedSource]) -> dict[str, Any]:
     """Return the sources of a collection as an `asky.sources/1` object."""
     listed = [asdict(each.source) | {"verdict": each.verdict, "why": each.why} for each in sources]
-    return {"schema": "asky.sources/1", "collection": collection, "sources": listed}
+    unread = of_rows(
+        (each.source.path or each.source.url or each.source.uri, each.verdict, each.why) for each in sources
+    )
+    return {"schema": "asky.sources/1", "collection": collection, "sources": listed, **unread_fields(unread)}

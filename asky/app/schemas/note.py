@@ -12,6 +12,7 @@ from asky.evidence.unread import unread_fields
 if TYPE_CHECKING:
     from asky.errors import AskyError
     from asky.notes.catalog import IndexedNotes, LinkedNote, NoteEntry, NoteHit
+    from asky.notes.embeds import ShownNote
     from asky.notes.service import NoteResult
 
 
@@ -66,16 +67,22 @@ def note_undone_object(path: str) -> dict[str, Any]:
     return {"schema": "asky.note_undone/1", "path": path}
 
 
-def note_text_object(path: str, text: str) -> dict[str, Any]:
+def note_text_object(note: ShownNote) -> dict[str, Any]:
     """Return a note with what it embeds as an `asky.note_text/1` object."""
-    return {"schema": "asky.note_text/1", "path": path, "text": text}
+    return {"schema": "asky.note_text/1", "path": note.path, "text": note.text, **unread_fields(note.unread)}
 
 
-def note_links_object(path: str, links: Sequence[LinkedNote], backlinks: Sequence[NoteEntry]) -> dict[str, Any]:
-    """Return the links of a note, and the notes that link to it, as an `asky.note_links/1` object."""
+def note_links_object(
+    path: str, links: Sequence[LinkedNote], backlinks: Sequence[NoteEntry], indexed: IndexedNotes
+) -> dict[str, Any]:
+    """Return the links of a note, and the notes that link to it, as an `asky.note_links/1` object.
+
+    It has what could not be read of the vault: there may be more links in that.
+    """
     return {
         "schema": "asky.note_links/1",
         "path": path,
         "links": [asdict(each) for each in links],
         "backlinks": [asdict(each) for each in backlinks],
+        **unread_fields(indexed.report.unread),
     }

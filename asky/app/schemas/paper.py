@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from asky.app.schemas.run import answer_object
 from asky.app.schemas.search import hit_object
+from asky.evidence.unread import unread_fields
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from asky.papers.summaries import PaperSummary
     from asky.papers.table import FilledTable, TableRow
     from asky.storage.papers import Paper
-    from asky.values import Answer
+    from asky.values import Answer, UnreadFile
 
 
-def papers_object(papers: Sequence[Paper]) -> dict[str, Any]:
-    """Return papers of the library as an `asky.papers/1` object."""
-    return {"schema": "asky.papers/1", "papers": [_paper_object(each) for each in papers]}
+def papers_object(papers: Sequence[Paper], unread: Sequence[UnreadFile]) -> dict[str, Any]:
+    """Return papers of the library as an `asky.papers/1` object, with what was not read of them."""
+    return {
+        "schema": "asky.papers/1",
+        "papers": [_paper_object(each) for each in papers],
+        **unread_fields(unread),
+    }
 
 
 def _paper_object(paper: Paper) -> dict[str, Any]:
@@ -58,7 +63,12 @@ def added_papers_object(added: AddedPapers) -> dict[str, Any]:
         }
         for each in added.outcomes
     ]
-    return {"schema": "asky.added_papers/1", "embedded": added.embedded, "outcomes": outcomes}
+    return {
+        "schema": "asky.added_papers/1",
+        "embedded": added.embedded,
+        "outcomes": outcomes,
+        **unread_fields(added.unread),
+    }
 
 
 def research_object(answer: Answer, result: QueryResult) -> dict[str, Any]:
@@ -76,7 +86,7 @@ def _notices(paper: Paper) -> list[dict[str, Any]]:
     return [asdict(each) for each in paper.notices]
 
 
-def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
+def paper_summary_object(paper: Paper, summary: PaperSummary, unread: Sequence[UnreadFile]) -> dict[str, Any]:
     """Return the summary of a paper, with the passages of its text that it rests on, as `asky.paper_summary/1`."""
     return {
         "schema": "asky.paper_summary/1",
@@ -84,15 +94,25 @@ def paper_summary_object(paper: Paper, summary: PaperSummary) -> dict[str, Any]:
         "summary": summary.text,
         "made_by": summary.made_by,
         "passages": [asdict(each) for each in summary.passages],
+        **unread_fields(unread),
     }
 
 
-def paper_notes_object(paper: Paper, path: Path, notes: str) -> dict[str, Any]:
-    """Return the user's notes on a paper, and the file that has them, as an `asky.paper_notes/1` object."""
-    return {"schema": "asky.paper_notes/1", "paper": _paper_object(paper), "path": str(path), "notes": notes}
+def paper_notes_object(paper: Paper, path: Path, notes: str, unread: Sequence[UnreadFile]) -> dict[str, Any]:
+    """Return the user's notes on a paper, and the file that has them, as an `asky.paper_notes/1` object.
+
+    `unread` is what is not searched of them.
+    """
+    return {
+        "schema": "asky.paper_notes/1",
+        "paper": _paper_object(paper),
+        "path": str(path),
+        "notes": notes,
+        **unread_fields(unread),
+    }
 
 
-def paper_table_object(table: FilledTable) -> dict[str, Any]:
+def paper_table_object(table: FilledTable, unread: Sequence[UnreadFile]) -> dict[str, Any]:
     """Return a table of papers as an `asky.paper_table/1` object; cells are in the order of the columns."""
     return {
         "schema": "asky.paper_table/1",
@@ -100,6 +120,7 @@ def paper_table_object(table: FilledTable) -> dict[str, Any]:
         "model": table.model,
         "rows": [_table_row(each) for each in table.rows],
         "left_out": table.left_out,
+        **unread_fields(unread),
     }
 
 
@@ -116,7 +137,7 @@ def _table_row(row: TableRow) -> dict[str, Any]:
     }
 
 
-def paper_hits_object(query: str, hits: Sequence[PaperHit]) -> dict[str, Any]:
-    """Return the passages of papers for a query as an `asky.paper_hits/1` object."""
+def paper_hits_object(query: str, hits: Sequence[PaperHit], unread: Sequence[UnreadFile]) -> dict[str, Any]:
+    """Return the passages of papers for a query as an `asky.paper_hits/1` object, with what was not read of them."""
     found = [{"paper": each.paper.name, "notices": _notices(each.paper), **hit_object(each.hit)} for each in hits]
-    return {"schema": "asky.paper_hits/1", "query": query, "hits": found}
+    return {"schema": "asky.paper_hits/1", "query": query, "hits": found, **unread_fields(unread)}

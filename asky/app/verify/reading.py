@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable, UsageError
-from asky.reading.formats import HEAD_BYTES, LINKED, WHOLE, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import LINKED, WHOLE
 from asky.research.local.spelling import as_on_disk
 from asky.values import Document
 

@@ -11,6 +11,7 @@ from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_page, json_option
 from asky.cli.terminal.damaged import note_damaged
 from asky.cli.terminal.terminal import one_line
+from asky.cli.view import note_parts
 
 
 @click.group(cls=ListingGroup)
@@ -52,7 +53,7 @@ def show(url: str, wants_links: bool, as_json: bool) -> None:
         page = ctx.asky.cache.find(url)
         text = ctx.asky.cache.read_text(page)
         if as_json:
-            ctx.terminal.json(page_object(page, text))
+            ctx.terminal.json(page_object(page, text, ctx.asky.cache.unread(page)))
             return
         if wants_links:
             for link in page.links:
@@ -65,6 +66,7 @@ def show(url: str, wants_links: bool, as_json: bool) -> None:
             ctx.terminal.note(f"its text is not cached: {page.failure or without}")
             return
         ctx.terminal.write(text + "\n")
+        note_parts(ctx.terminal, ctx.asky.cache.unread(page))
 
 
 @cache.command()

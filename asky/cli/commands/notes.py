@@ -22,13 +22,14 @@ from asky.app.schemas.note import (
     notes_object,
 )
 from asky.app.schemas.search import with_embedding
+from asky.app.unread_files import of_sources
 from asky.cli.context import CommandContext, Stopped, command_context
 from asky.cli.listing_group import ListingGroup
 from asky.cli.options import complete_model, complete_note, json_option, verbosity_options
 from asky.cli.terminal.approval import Approval
 from asky.cli.terminal.diff import print_diff
 from asky.cli.terminal.excerpt import wrapped_excerpt
-from asky.cli.view import PrintedView, open_view, print_result, run_to_end
+from asky.cli.view import PrintedView, note_parts, note_unread, open_view, print_result, run_to_end
 from asky.errors import AskyError, UsageError
 from asky.events import Noted
 from asky.text.counting import counted
@@ -81,8 +82,10 @@ def find(query: tuple[str, ...], mode: str, limit: int, as_json: bool, quiet: bo
             return
         if not hits:
             ctx.terminal.note("nothing found")
+            note_unread(ctx.terminal, indexed.report.unread)
         for number, hit in enumerate(hits, start=1):
             _print_hit(ctx, number, hit)
+        note_parts(ctx.terminal, of_sources(indexed.report.unread, [each.hit.source for each in hits]))
 
 
 @notes.command()
@@ -94,11 +97,12 @@ def read(name: str, as_json: bool) -> None:
     NOTE is a path, absolute or in the vault, what a [[link]] to the note says, or one of its aliases.
     """
     with command_context(as_json=as_json) as ctx:
-        text = ctx.run(lambda: ctx.asky.notes.read_note(name))
+        note = ctx.run(lambda: ctx.asky.notes.show_note(name))
         if as_json:
-            ctx.terminal.json(note_text_object(ctx.asky.notes.note(name).shown, text))
+            ctx.terminal.json(note_text_object(note))
         else:
-            ctx.terminal.write(text if text.endswith("\n") else f"{text}\n")
+            ctx.terminal.write(note.text if note.text.endswith("\n") else f"{note.text}\n")
+            note_parts(ctx.terminal, note.unread)
 
 
 @notes.command("list")
@@ -118,6 +122,8 @@ def list_(folder: str | None, tag: str | None, as_json: bool, quiet: bool, verbo
             ctx.terminal.line(_described(each), hang=2)
         if not found:
             ctx.terminal.note("no notes" if tag is None else f"no notes with the tag {tag}")
+        paths = {each.path for each in found}
+        note_unread(ctx.terminal, [each for each in indexed.report.unread if each.path in paths])
 
 
 @notes.command()
@@ -129,10 +135,10 @@ def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     with command_context(quiet=quiet, verbose=verbose, as_json=as_json) as ctx:
         catalog = ctx.asky.notes
         note = ctx.run(lambda: catalog.find_note(name))
-        _update(ctx)
+        indexed = _update(ctx)
         outgoing, incoming = catalog.links(note.relative), catalog.backlinks(note.relative)
         if as_json:
-            ctx.terminal.json(note_links_object(note.shown, outgoing, incoming))
+            ctx.terminal.json(note_links_object(note.shown, outgoing, incoming, indexed))
             return
         ctx.terminal.line(f"{note.shown}: {counted(len(outgoing), 'link')}, {counted(len(incoming), 'backlink')}")
         for each in outgoing:
@@ -141,6 +147,7 @@ def links(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
             ctx.terminal.line(f"  {verb} {each.path or each.target}{missing}", hang=4)
         for entry in incoming:
             ctx.terminal.line(f"  linked from {_described(entry)}", hang=4)
+        note_unread(ctx.terminal, [each for each in indexed.report.unread if each.path == note.shown])
 
 
 @notes.command()

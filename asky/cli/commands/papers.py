@@ -31,6 +31,7 @@ from asky.cli.options import (
 )
 from asky.cli.saving import save_text
 from asky.cli.terminal.confirm import confirm, is_interactive
+from asky.cli.view import note_parts
 from asky.errors import SourceError, UsageError
 from asky.text.counting import counted
 from asky.text.printable import one_line
@@ -433,6 +434,7 @@ def _print_added(ctx: CommandContext, added: AddedPapers, *, as_json: bool) -> N
             ctx.terminal.line(f"{each.outcome:<7}  {_outcome(each)}", hang=9)
     counts = Counter(each.outcome for each in added.outcomes)
     words = [f"{counts[name]:,} {name}" for name in ("added", "updated", "known", "unread") if counts[name]]
+    note_parts(ctx.terminal, added.unread)
     is_all_pdf = all(each.file.lower().endswith(".pdf") for each in added.outcomes)
     found = counted(len(added.outcomes), "PDF" if is_all_pdf else "paper")
     ctx.terminal.note(f"{found}: {', '.join(words)}" if words else "no PDF was found")

@@ -17,12 +17,13 @@ from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.bridges import linked_units
 from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
+from asky.llm.extractive.mail_answers import answer_about_mails
 from asky.llm.extractive.presented import presented
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
 from asky.llm.extractive.relevance import may_answer, relevance
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
-from asky.llm.extractive.units import PassageText, Unit, read_units
+from asky.llm.extractive.units import PassageText, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.text.beside.remarks import is_about_remarks
 from asky.text.document_questions import TOLD_BY_ALL, DocumentQuestion
@@ -158,9 +159,9 @@ class ExtractiveModel:
     def _write(self, reading: _Reading, state: _State) -> tuple[Iterator[str], float | None]:
         whole = reading.judged[0]
         settings = self._settings.selection
-        chosen: list[Unit] = []
         document = whole.question.document
-        if document is not None:
+        chosen = answer_about_mails(whole.question, reading.passages, reading.scorer, whole.scored, settings)
+        if document is not None and not chosen:
             chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
             if not chosen and not document.subject and not document.files and TOLD_BY_ALL.issuperset(document.aspects):
                 chosen = select_central(reading.scorer, reading.passages, settings)

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import HEAD_BYTES, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
 from asky.reading.process.worker import read
 from asky.reading.text_builder import TextBuilder
 

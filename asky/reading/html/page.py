@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 _MEDIA_TYPE = "text/html"
 _DECLARATION_WITHIN = 1024
-_DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE
+)
 # The extractor reads about 1 MB a second: a manual on one page would use up its time, so it is read plainly.
 _EXTRACTED_CHARS = 4 * 1024 * 1024
 # The extractor takes the square of the cells of a row: 4 rows of 16,384 took it 6 s, of 1,000 cells each 0.1 s.

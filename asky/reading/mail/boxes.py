@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from asky.reading.formats import MAIL_FIELDS, MBOX_LINE
+from asky.reading.detection import MAIL_FIELDS, MBOX_LINE
 
 _BARE_CHARS = 8  # of a separator without address and date, as Thunderbird writes it
 _FIELD = re.compile(rb"[!-9;-~]{1,80}[ \t]*:|>From ")

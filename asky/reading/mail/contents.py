@@ -9,7 +9,7 @@ from asky.reading import calendar_events
 from asky.reading.formats import FORMATS
 from asky.reading.mail.alternatives import is_html_better
 from asky.reading.mail.charsets import Charsets
-from asky.reading.mail.headers import addresses, decoded, time_of
+from asky.reading.mail.headers import addresses, base64_bytes, decoded, thread_of, time_of
 from asky.reading.mail.html_lines import html_lines
 from asky.reading.mail.lines import enriched_text, plain_lines
 from asky.reading.mail.mime import MimePart, PartBudget, leaves, parse, uu_bytes
@@ -54,14 +54,17 @@ def read_mail(data: bytes, charsets: Charsets, level: int = 0) -> Mail:
 def _with_fields(part: MimePart, charsets: Charsets) -> Mail:
     values = {name: decoded(part.value(name), charsets) for name in FIELDS}
     senders = addresses(part.value("From") or part.value("Sender"), lambda name: decoded(name, charsets))
-    answered = f"{part.value('References')} {part.value('In-Reply-To')}".split()
+    index = base64_bytes(part.value("Thread-Index").encode("ascii", "ignore"))
+    answers, thread = thread_of(part.value("References"), part.value("In-Reply-To"), index)
     return Mail(
         fields={name: value for name, value in values.items() if value},
         subject=values["Subject"],
         sender=next((name or address for name, address in senders), ""),
         time=time_of(values["Date"]),
         identity=part.value("Message-ID"),
-        answers=tuple(dict.fromkeys(each for each in reversed(answered) if each.startswith("<"))),
+        answers=answers,
+        thread=thread,
+        topic=decoded(part.value("Thread-Topic"), charsets),
     )
 
 

@@ -66,6 +66,21 @@ def base64_bytes(data: bytes) -> bytes:
     return binascii.a2b_base64(kept + b"=" * (-len(kept) % 4))
 
 
+_ID = re.compile(r"<[^<>\s]{1,500}>")
+_CONVERSATION_BYTES = 22  # of a conversation index; each answer adds 5 (MS-OXOMSG, 2.2.1.3)
+
+
+def thread_of(references: str, answered: str, index: bytes) -> tuple[tuple[str, ...], str]:
+    """Return the ids of the mails that one answers, the last one first, and that of its thread, "" if it says none.
+
+    A thread is called by its first mail, that is the first of `References`, else the one in `In-Reply-To`, else by what
+    Outlook calls a conversation, the beginning of its index.
+    """
+    before = _ID.findall(f"{references} {answered}")
+    named = index[:_CONVERSATION_BYTES].hex() if len(index) >= _CONVERSATION_BYTES else ""
+    return tuple(dict.fromkeys(reversed(before))), before[0] if before else named
+
+
 def addresses(value: str, decode: Callable[[str], str]) -> list[tuple[str, str]]:
     """Return the names and addresses of a field, decoded after it was parsed: an encoded name may have a comma."""
     try:

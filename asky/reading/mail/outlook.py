@@ -16,6 +16,7 @@ from asky.reading.embedded.file import FileReader
 from asky.reading.mail.alternatives import is_html_better
 from asky.reading.mail.charsets import Charsets
 from asky.reading.mail.contents import LOGO_BYTES, MAX_INNER, PartReader, read_mail
+from asky.reading.mail.headers import thread_of
 from asky.reading.mail.lines import plain_lines
 from asky.reading.mail.message import document_of
 from asky.reading.mail.packed_rtf import unpacked
@@ -44,6 +45,7 @@ NAME, ADDRESS, SMTP, RECIPIENT_TYPE = 0x3001, 0x3003, 0x39FE, 0x0C15
 FILE_NAME, SHORT_NAME, FILE_DATA, METHOD, CONTENT_ID, MIME_TYPE = 0x3707, 0x3704, 0x3701, 0x3705, 0x3712, 0x370E
 CODE_PAGE, TEXT_CODE_PAGE = 0x3FFD, 0x3FDE
 MESSAGE_ID, ANSWERED, REFERENCES, CLASS = 0x1035, 0x1042, 0x1039, 0x001A
+TOPIC, INDEX = 0x0070, 0x0071
 _KINDS = {1: "To", 2: "Cc", 3: "Bcc"}
 _INNER_METHOD = 5
 
@@ -150,6 +152,9 @@ def _mail(storage: _Storage, charsets: Charsets, level: int) -> Mail:
     }
     mail.fields = {name: value for name, value in shown.items() if value}
     mail.identity = mail.identity or values.text(MESSAGE_ID)
+    mail.topic = mail.topic or values.text(TOPIC)
+    if not mail.thread:
+        mail.answers, mail.thread = thread_of(values.text(REFERENCES), values.text(ANSWERED), values.data(INDEX))
     reader = PartReader(charsets, level)
     mail.items = _texts(values, charsets, reader, mail)
     for attached in list(storage.inner("__attach_version1.0_"))[:_MAX_FILES]:

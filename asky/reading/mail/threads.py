@@ -25,21 +25,48 @@ def subject_key(subject: str) -> str:
 
 
 def headings(mails: Sequence[Mail]) -> list[str]:
-    """Return what each mail is called: its subject, with its sender and date where several have the same."""
-    names = [mail.subject or "(no subject)" for mail in mails]
-    for with_time in (False, True):
-        counts = Counter(names)
-        names = [
-            name if counts[name] == 1 else _told_apart(mail, with_time) for name, mail in zip(names, mails, strict=True)
-        ]
-    return names
+    """Return what each mail is called: its subject, in a mailbox with its sender and date, and if need be the time."""
+    if len(mails) == 1:
+        return [mails[0].subject or "(no subject)"]
+    names = [_told_apart(mail, with_time=False) for mail in mails]
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 else _told_apart(mail, with_time=True)
+        for name, mail in zip(names, mails, strict=True)
+    ]
 
 
-def _told_apart(mail: Mail, with_time: bool) -> str:
+def _told_apart(mail: Mail, *, with_time: bool) -> str:
     day = day_of(mail.time) + (f", {mail.time:%H:%M}" if with_time else "") if mail.time else ""
     beside = ", ".join(filter(None, (mail.sender, day)))
     subject = mail.subject or "(no subject)"
     return f"{subject} ({beside})" if beside else subject
+
+
+def join_threads(mails: Sequence[Mail]) -> None:
+    """Set the threads of the mails of one file to those of the first mail of each, and the topics to its subject.
+
+    A mail may state only which one it answers, and that one another.
+    """
+    by_id = {mail.identity: mail for mail in mails if mail.identity}
+    roots: dict[int, Mail] = {}
+    for mail in mails:
+        path = [mail]
+        while id(path[-1]) not in roots:
+            before = by_id.get(path[-1].thread)
+            if before is None or any(before is each for each in path[-2:]):
+                roots[id(path[-1])] = path[-1]
+            elif len(path) > len(mails):  # a circle
+                roots[id(path[-1])] = mail
+            else:
+                path.append(before)
+        root = roots[id(path[-1])]
+        roots.update((id(each), root) for each in path)
+    for mail in mails:
+        root = roots[id(mail)]
+        if root is not mail:
+            mail.thread = root.thread or root.identity
+            mail.topic = root.subject or mail.topic
 
 
 class Threads:

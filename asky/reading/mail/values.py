@@ -52,7 +52,11 @@ MailItem = MailText | MailFile | MailNote | MailEvent | InnerMail
 
 @dataclass(slots=True)
 class Mail:
-    """A mail. `fields` are shown above its text, by their names; `unread` is `(part, reason)` of what was not read."""
+    """A mail. `fields` are shown above its text, by their names; `unread` is `(part, reason)` of what was not read.
+
+    `answers` are the ids of the mails before it, the last one first, and `thread` is that of the first, as far as the
+    mail says; `topic` is what its thread is called, if that is stated.
+    """
 
     fields: dict[str, str] = field(default_factory=dict)
     subject: str = ""
@@ -60,10 +64,24 @@ class Mail:
     time: datetime | None = None
     identity: str = ""
     answers: tuple[str, ...] = ()
+    thread: str = ""
+    topic: str = ""
     items: list[MailItem] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
     is_encrypted: bool = False
+
+    def metadata(self) -> dict[str, str]:
+        """Return what is stored about the mail beside its text; `thread` is the same for all mails of one thread."""
+        return {
+            "subject": self.subject,
+            "from": self.fields.get("From", ""),
+            "to": self.fields.get("To", ""),
+            "date": self.time.isoformat() if self.time else "",
+            "message_id": self.identity,
+            "thread": self.thread or self.identity,
+            "topic": self.topic,
+        }
 
     def texts(self) -> list[MailText]:
         """Return the texts of the mail itself."""

@@ -21,6 +21,8 @@ END_OF_QUOTE = "[end of quote]"
 """The line between what is quoted and the words of the sender that follow it."""
 
 _FIELD_CHARS = 2_000  # of a line with recipients
+_METADATA_CHARS = 400  # of one value of a section's metadata
+_ALL_METADATA_CHARS = 5_000_000  # of one mailbox, about 20,000 mails: half of what a reader may answer
 _EXCERPT_CHARS = 120  # of a quote that is answered line by line
 _EVENTS = {"REPLY": "Reply to an invitation", "CANCEL": "Cancelled event", "COUNTER": "Proposal of another time"}
 
@@ -32,12 +34,19 @@ class MailWriter:
         self._builder = builder
         self._threads = threads
         self._files = FileReader()
+        self._told = _ALL_METADATA_CHARS
         self._known: dict[bytes, str] = {}  # what was read of files, by their content
 
     def write(self, mail: Mail, heading: str, level: int = 1) -> None:
         """Write a mail as a section of that level; what stands below others in it has the level below."""
-        self._builder.mark_heading(heading, level)
+        self._builder.mark_heading(heading, level, metadata=self._metadata(mail))
         self._content(mail, level)
+
+    def _metadata(self, mail: Mail) -> dict[str, str]:
+        """Return the metadata of the section of a mail, none beyond what there is room for."""
+        metadata = {name: _shortened(value, _METADATA_CHARS) for name, value in mail.metadata().items()}
+        self._told -= sum(map(len, metadata.values()))
+        return metadata if self._told > 0 else {}
 
     def _content(self, mail: Mail, level: int) -> None:
         builder = self._builder
@@ -150,7 +159,7 @@ class MailWriter:
 
     def _attached(self, mail: Mail, level: int) -> None:
         heading = f"Attached message: {mail.subject or '(no subject)'}"
-        self._builder.mark_heading(heading, level)
+        self._builder.mark_heading(heading, level, metadata=self._metadata(mail))
         self._builder.add(f"{heading}\n\n")
         self._content(mail, level)
 
@@ -181,8 +190,8 @@ def _field(name: str, value: str, mail: Mail) -> str:
     return _shortened(value)
 
 
-def _shortened(value: str) -> str:
-    if len(value) <= _FIELD_CHARS:
+def _shortened(value: str, most: int = _FIELD_CHARS) -> str:
+    if len(value) <= most:
         return value
-    kept = value[:_FIELD_CHARS].rpartition(",")[0] or value[:_FIELD_CHARS]
+    kept = value[:most].rpartition(",")[0] or value[:most]
     return f"{kept}, and {value.count(',', len(kept)):,} more"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import HEAD_BYTES, format_of, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import format_of
 from asky.reading.limits import ReadLimits
 from asky.reading.process.worker import read as read_as
 from asky.values import Document
@@ -20,6 +21,10 @@ _OLD = (
     ("MatOST", "Works", "docx"),
 )
 _OTHERS = ((b"PK\x03\x04", ".docx"), (b"{\\rtf", ".rtf"), (b"MIME-Version", ".mht"))
+_WORD_XML = (
+    b"http://schemas.microsoft.com/office/word/2003/wordml",
+    b"http://schemas.microsoft.com/office/2006/xmlPackage",
+)
 _FLAGS_AT, _IS_ENCRYPTED = 11, 0x01  # the second byte of the flags of a FIB ([MS-DOC] 2.5.2): fEncrypted
 
 
@@ -32,6 +37,9 @@ def read(data: bytes, name: str) -> Document:
     if data.startswith(OLE_MAGIC):
         raise not_an_archive(data, name)
     head = data[:HEAD_BYTES]
+    if any(sign in head for sign in _WORD_XML):
+        convert = "soffice --headless --convert-to docx FILE"
+        raise SourceUnreadable(f"{name}: in the XML format of Word; convert it: {convert}", verdict="unsupported")
     stem = name.rpartition("/")[2].partition(".")[0] or "document"
     suffix = next((suffix for start, suffix in _OTHERS if head.startswith(start)), "")
     has_reader = not suffix or format_of(f"{stem}{suffix}") is not None

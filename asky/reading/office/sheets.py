@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from asky.errors import SourceUnreadable
 from asky.reading.charset import decode
-from asky.reading.formats import HEAD_BYTES, is_text
+from asky.reading.detection import HEAD_BYTES, is_text
 from asky.reading.html.page import read as read_page
 from asky.reading.office.archive import Package, UnreadableOffice, check_archive, media_type
+from asky.reading.office.open_document import read_flat
 from asky.reading.office.workbook.binary import BinaryWorkbook
 from asky.reading.office.workbook.flat_xml import NAMESPACE, FlatWorkbook
 from asky.reading.office.workbook.layout import RowMarks, add_sheet
@@ -23,6 +24,8 @@ from asky.values import Document
 _ARCHIVE = b"PK\x03\x04"
 _CONTAINER = b"\xd0\xcf\x11\xe0"
 _BIFF = re.compile(rb"\x09[\x00\x02\x04\x08][\x04\x06\x08\x10]\x00")
+_OLD_ROWS = re.compile(rb"ID;P|TABLE\r?\n0,1\r?\n")
+_OPEN_DOCUMENT = b"urn:oasis:names:tc:opendocument:xmlns:office"
 _STREAMS = tuple(name.encode("utf-16-le") for name in ("Workbook", "Book"))
 _PROTECTED = "EncryptedPackage".encode("utf-16-le")
 _PAGE = re.compile(
@@ -54,6 +57,12 @@ def read_any(data: bytes, name: str) -> Document:
         return _read_container(data, name, _OLD_TYPE)
     if not is_text(data[:HEAD_BYTES]):
         raise SourceUnreadable(f"{name}: its content does not match its name", verdict="unsupported")
+    if _OLD_ROWS.match(data):
+        raise SourceUnreadable(
+            f"{name}: rows of an old format (SYLK, DIF)", verdict="unsupported", hint="save it as .xlsx"
+        )
+    if _OPEN_DOCUMENT in data[:HEAD_BYTES]:
+        return replace(read_flat(data, name), media_type=_OLD_TYPE)
     if NAMESPACE in data[:HEAD_BYTES]:
         with UnreadableOffice(name):
             return _built(FlatWorkbook(data, name).sheets(), RowMarks(), _OLD_TYPE)

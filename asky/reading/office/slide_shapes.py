@@ -162,13 +162,21 @@ def _write_lines(blocks: OfficeBlocks, lines: Iterable[str]) -> None:
 
 
 def _write_table(table: Element, blocks: OfficeBlocks) -> None:
+    elements = list(table.iterchildren(f"{A}tr"))
+    # Programs that draw tables themselves mark the names only so.
+    is_bold = [bool(cells := list(row.iterchildren(f"{A}tc"))) and all(map(_is_bold, cells)) for row in elements[:2]]
     rows = [
         [
-            GridCell(_cell_text(cell), rows=_count(cell, "rowSpan"), columns=_count(cell, "gridSpan"))
+            GridCell(
+                _cell_text(cell),
+                rows=_count(cell, "rowSpan"),
+                columns=_count(cell, "gridSpan"),
+                is_head=not number and is_bold == [True, False],
+            )
             for cell in row.iterchildren(f"{A}tc")
             if cell.get("hMerge") not in _YES and cell.get("vMerge") not in _YES
         ]
-        for row in table.iterchildren(f"{A}tr")
+        for number, row in enumerate(elements)
     ]
     properties = table.find(f"{A}tblPr")
     is_named = properties is not None and properties.get("firstRow") in _YES
@@ -177,6 +185,13 @@ def _write_table(table: Element, blocks: OfficeBlocks) -> None:
     is_sure = is_named and not has_spans and any(len(row) > _FIELDS for row in rows[:1])
     blocks.rows(lambda builder: add_table(builder, rows, header_rows=1 if is_sure else None))
     blocks.close()
+
+
+def _is_bold(cell: Element) -> bool:
+    """Return whether all text of a cell is bold, if it has any."""
+    runs = [run for run in cell.iter(f"{A}r") if "".join(run.itertext()).strip()]
+    properties = [run.find(f"{A}rPr") for run in runs]
+    return all(each is not None and each.get("b") in _YES for each in properties)
 
 
 def _cell_text(cell: Element) -> str:

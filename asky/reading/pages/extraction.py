@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from asky.reading.pages.hidden import hidden_lines, may_hide
 from asky.reading.pages.letters import join_initials, may_have_spaced, plain_bullet
 from asky.reading.pages.lines import Line, PageLines
 from asky.reading.pages.pieces import Found, Letters, closed_up, cut
+from asky.reading.pages.signs import may_have_signs, sign_lines
 from asky.reading.pages.tables.rules import drawn_rules, may_have_table
 from asky.reading.raised.exponents import Shift
 from asky.reading.raised.shifts import may_be_shifted, shifts_in
@@ -88,10 +89,11 @@ def _page_lines(page: pymupdf.Page) -> PageLines:
     html_text = text_page.extractHTML()
     marks = _raised_in(html_text) if page.number == 0 or _MAY_BE_RAISED.search(texts) else {}
     is_shifted, hides = may_be_shifted(html_text), may_hide(html_text)
-    spans = text_page.extractDICT()["blocks"] if is_shifted or hides else []
+    has_signs = may_have_signs(texts, html_text)
+    spans = text_page.extractDICT()["blocks"] if is_shifted or hides or has_signs else []
     shifts = shifts_in(spans) if is_shifted else {}
     hidden = hidden_lines(page, shown, spans) if hides else frozenset()
-    found = list(_lines(blocks, marks, shifts, hidden))
+    found = list(_lines(blocks, marks, shifts, hidden, sign_lines(spans) if has_signs else {}))
     if _are_doubtful([each.direction for each in found]):
         found = _checked(found, spans or text_page.extractDICT()["blocks"])
     removed = sum(each.removed for each in found)
@@ -150,6 +152,7 @@ def _lines(
     marks: dict[int, list[tuple[str, str]]],
     shifted: dict[int, tuple[str, tuple[Shift, ...]]],
     hidden: frozenset[int],
+    signs: Mapping[int, str],
 ) -> Iterator[Found]:
     """Yield the lines of a page in the file's order, without blank and hidden ones."""
     number = -1
@@ -162,6 +165,8 @@ def _lines(
                 raised = _places(text, marks[number])
             shifts = shifted[number][1] if number in shifted and shifted[number][0] == text else ()
             removed = 0
+            if number in signs:
+                text, raised, shifts = signs[number], (), ()
             if not (text.isascii() and text.isprintable()):
                 text, removed = scrub_counted(text)
                 if text != each["text"]:

@@ -38,7 +38,7 @@ _TRACKING = 1.3  # times the font's size: letters that lie farther apart are cel
 _OPENING = re.compile(r"(?=.{12})(?:[^\W\d_]{2,}|[^\W\d_] [^\W\d_]{2,}|[’'][^\W\d_]+)[\s,’'-]")
 _INITIAL = 1.7  # times the size of the text beside it
 _BULLET_FONTS = re.compile(r"wingdings|webdings|symbol|zapfdingbats|dingbats|opensymbol|starsymbol", re.IGNORECASE)
-_PRIVATE = re.compile(r"[\ue000-\uf8ff](?=\s|$)")
+_PRIVATE = re.compile(r"[\ue000-\uf8ff](?=\s|$)|[\uf0a7\uf0b7\uf0d8](?=\S)")
 _BULLET = "-"
 
 
@@ -122,7 +122,8 @@ def is_symbol_font(font: str) -> bool:
 def plain_bullet(text: str, font: str) -> str:
     """Return the text of a line with a bullet of a symbol font at its beginning as `-`."""
     if _PRIVATE.match(text) or (is_symbol_font(font) and len(text.strip()) == 1 and ord(text.strip()) < 0x2000):
-        return _BULLET + text.lstrip()[1:]
+        rest = text.lstrip()[1:]
+        return f"{_BULLET} {rest}" if rest[:1].isalnum() else _BULLET + rest
     return text
 
 

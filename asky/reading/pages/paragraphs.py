@@ -16,7 +16,7 @@ from asky.reading.pages.words import is_hyphenated, joined
 
 _ENDS = re.compile(r"[.?!:…。！？][\"'”’)\]]*$")
 STOPS = re.compile(r"[.?!…。！？][\"'”’)\]]*$")
-_BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-](?=\s|$)")
+_BULLET = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓✗☐☑☒-](?=\s|$)")
 NUMBERED = re.compile(r"(?:\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|\([ivx]{1,5}\)|\[[^\]\s]{1,8}\])\s+\S")
 _LINK = re.compile(r"[\d*†‡§]{0,3}\s?https?://")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)|table|tab\.|algorithm|listing|scheme|chart)\s*[\dIVX]+", re.IGNORECASE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 from asky.reading.limits import MAX_LINKS, MAX_NOTE_LINKS, MAX_URL_CHARS
@@ -32,7 +33,9 @@ def pack_document(document: Document) -> tuple[dict[str, Any], bytes]:
     header = {
         "media_type": document.media_type,
         "title": document.title,
-        "sections": [(part.heading, part.level, part.start, part.end) for part in document.sections],
+        "sections": [
+            (part.heading, part.level, part.start, part.end, dict(part.metadata)) for part in document.sections
+        ],
         "pages": [(page.label, page.start, page.end) for page in document.pages],
         "links": [(link.url, link.text, link.start) for link in document.links],
         "note_links": [
@@ -56,8 +59,8 @@ def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
             media_type=_text(header["media_type"]),
             title=None if header["title"] is None else _text(header["title"]),
             sections=tuple(
-                Section(_text(heading), _number(level), _number(start), _number(end))
-                for heading, level, start, end in header["sections"]
+                Section(_text(heading), _number(level), _number(start), _number(end), _texts(metadata))
+                for heading, level, start, end, metadata in header["sections"]
             ),
             pages=tuple(
                 Page(index, None if label is None else _text(label), _number(start), _number(end))
@@ -68,7 +71,7 @@ def unpack_document(header: dict[str, Any], payload: bytes) -> Document:
                 NoteLink(_text(target), _text(part), _text(alias), bool(is_embed), _number(start), _number(end))
                 for target, part, alias, is_embed, start, end in header["note_links"]
             ),
-            metadata={_text(key): _text(value) for key, value in header["metadata"].items()},
+            metadata=_texts(header["metadata"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFrame(f"not a document: {error}") from None
@@ -100,6 +103,10 @@ def _text(value: object) -> str:
         raise TypeError(f"{type(value).__name__} for text")
     value.encode("utf-8")  # JSON can carry lone surrogates; storage cannot
     return value
+
+
+def _texts(values: Mapping[object, object]) -> dict[str, str]:
+    return {_text(key): _text(value) for key, value in values.items()}
 
 
 def _number(value: object) -> int:

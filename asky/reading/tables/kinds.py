@@ -12,6 +12,9 @@ from typing import Literal
 Kind = Literal["", "number", "date", "time", "code", "address", "flag", "text"]
 """`""` for an empty cell and for one that says that there is nothing."""
 
+NOT_COMPUTED = "(not computed)"
+"""What follows a formula that stands for a value which the file does not hold: of which kind, nobody knows."""
+
 _MAX_CHARS = 60  # a longer cell is a text
 _SHARE = 0.7  # of the cells of a column that decide on its kind
 
@@ -54,6 +57,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d(?:[/–-]\d\d(?:\d\d)?)?")
 def kind_of(value: str) -> Kind:
     """Return the kind of a cell's text, which is on one line; linear time."""
     if not value or (len(value) < 8 and value.casefold() in _NOTHING):
+        return ""
+    if value.startswith("=") and value.endswith(NOT_COMPUTED):
         return ""
     if len(value) > _MAX_CHARS:
         return "text"

@@ -20,7 +20,8 @@ from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceError, SourceUnreadable
 from asky.events import Event, Listener, Noted, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.reading import scanned_pages
-from asky.reading.formats import HEAD_BYTES, format_of, may_be_text, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import format_of, may_be_text
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.report import (
     OTHER_CONTENT,

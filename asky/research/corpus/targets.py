@@ -14,7 +14,7 @@ from asky.research.adapters import AdapterLink, AdapterListing
 from asky.research.corpus.files import note_unread
 from asky.research.corpus.ingest import FileFacts, Ingester, read_with, read_without_ocr
 from asky.research.corpus.offered_targets import OfferedTargets
-from asky.research.corpus.report import AcquireCounts, verdict_of
+from asky.research.corpus.report import AcquireCounts, unread_parts, verdict_of
 from asky.research.local.names import is_local_target, show_name, show_target, source_title
 from asky.research.page import WebPage
 from asky.storage.pages import PageRow
@@ -153,7 +153,8 @@ class TargetAcquirer:
         is_new = found.document_id != before
         if is_new:
             counts.chunks += len(self._documents.chunk_ids(found.document_id))
-        counts.record(show_target(target), "indexed" if is_new else "unchanged")
+        parts = unread_parts(found.document.metadata)
+        counts.record(show_target(target), "indexed" if is_new else "unchanged", parts)
         return ()
 
     def _add_listed(

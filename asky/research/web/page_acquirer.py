@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from asky.concurrency import gather, in_thread
 from asky.errors import AskyError, SourceRefused, SourceUnreadable, StorageError, TimedOut
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, Warned
-from asky.research.corpus.report import AcquireCounts, AcquireReport
+from asky.research.corpus.report import AcquireCounts, AcquireReport, unread_parts
 from asky.storage.scope import Scope
 from asky.text.urls import canonical_url, host_of
 from asky.values import source_id
@@ -101,7 +101,8 @@ class PageAcquirer:
         was_held = await in_thread(self._hold, collection, page.source.id)
         if is_new:
             counts.chunks += len(await in_thread(self._documents.chunk_ids, page.document_id))
-        counts.record(url, "indexed" if is_new or not was_held else "unchanged")
+        parts = unread_parts(page.document.metadata)
+        counts.record(url, "indexed" if is_new or not was_held else "unchanged", parts)
 
     def _look_up(self, key: str) -> int | None:
         """Return the present document of an address, after marking it stale so that its host is asked."""

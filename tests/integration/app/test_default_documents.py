@@ -70,6 +70,14 @@ def test_documents_that_are_named_take_their_place(lab: AgentLab, tmp_path: Path
     assert FACT not in asked(lab, heard, attachments=(text,)).text
 
 
+def test_an_attached_note_of_which_a_comment_hides_the_rest_is_named(lab: AgentLab) -> None:
+    note = Attachment(name="boat.md", text="The boat to the ferry leaves at seven.\n\n%% not\n\nAnd at nine.\n")
+    (unread,) = asked(lab, [], attachments=(note,)).unread
+    assert (unread.path, unread.part) == ("boat.md", "text from line 3")
+    (other,) = asked(lab, [], attachments=(Attachment(name="boat.txt", text=note.text), note)).unread
+    assert other == unread
+
+
 def test_they_can_be_left_out(lab: AgentLab) -> None:
     heard: list[Event] = []
     for product in (lambda: asked(lab, heard, **_LEFT_OUT), lambda: researched(lab, **_LEFT_OUT)):

@@ -41,7 +41,7 @@ def test_a_page_is_listed_shown_and_forgotten(tmp_path: Path) -> None:
             (page,) = asky.cache.list_pages("tides").found
             assert page == asky.cache.find(url)
             assert page.state == "fresh"
-            assert MOON in page_object(page, asky.cache.read_text(page))["text"]
+            assert MOON in page_object(page, asky.cache.read_text(page), [])["text"]
             assert asky.cache.stats().pages == 1
 
             assert asky.cache.remove([url]) == 1

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import pymupdf
 import pytest
 
 from tests.support.files import pdf
@@ -54,6 +55,23 @@ def asked(site: Site) -> list[str]:
 def collections(asky: InProcess) -> list[str]:
     found: list[str] = asky("corpus", "list", "--collections", "--json").json["collections"]
     return found
+
+
+def test_what_a_page_was_read_without_is_named(asky: InProcess, site: Site) -> None:
+    with pymupdf.open(stream=pdf(["A plan of the harbour."])) as document:
+        document.embfile_add("plan.dwg", b"AC1032\0\1", filename="plan.dwg")
+        site.page("/plan.pdf", body=document.tobytes())
+    url = site.url("/plan.pdf")
+    part = {"path": url, "verdict": "partial", "part": "plan.dwg", "message": "no reader for it"}
+    added = asky("corpus", "add", url, "--json").json
+    assert (added["unread"], added["unread_count"]) == ([part], 1)
+    assert asky("cache", "show", url, "--json").json["unread"] == [part]
+    line = f"{url}: 1 part was not read: plan.dwg (no reader for it)"
+    assert line in asky("cache", "show", url).err
+    assert line in asky("corpus", "add", url).err
+    asky("corpus", "add", site.url("/gone"))
+    (gone,) = asky("cache", "show", site.url("/gone"), "--json").json["unread"]
+    assert (gone["path"], gone["verdict"]) == (site.url("/gone"), "failed")
 
 
 def test_a_page_and_a_pdf_are_found_cited_and_opened(asky: InProcess, site: Site) -> None:

@@ -67,6 +67,8 @@ def test_json_has_the_notes_the_hits_the_text_and_the_links(asky: InProcess) -> 
         "schema": "asky.note_text/1",
         "path": "Recipes/Rye.md",
         "text": "---\ntitle: Rye bread\ntags: [grain]\n---\nMix flour and water.\n",
+        "unread": [],
+        "unread_count": 0,
     }
     links = asky("notes", "links", "Rye", "--json").json
     assert (links["schema"], links["links"], [each["path"] for each in links["backlinks"]]) == (
@@ -74,6 +76,32 @@ def test_json_has_the_notes_the_hits_the_text_and_the_links(asky: InProcess) -> 
         [],
         ["Index.md"],
     )
+
+
+def test_what_was_not_read_of_notes_is_named_where_it_matters(asky: InProcess, vault: Path) -> None:
+    (vault / "Recipes" / "Rye.md").write_text("Mix flour and water.\n\n%% not [[Oats]]\n\nAnd salt.\n")
+    (vault / "Broken.md").write_bytes(b"%PDF-1.7 no note at all")
+    (vault / "Index.md").write_text("My notes: [[Rye]]\n\n![[Rye]]\n\n![[Broken]]\n")
+    part = {
+        "path": "Recipes/Rye.md",
+        "verdict": "partial",
+        "part": "text from line 3",
+        "message": "a comment that begins there is never closed",
+    }
+    for command in (["index"], ["list"], ["find", "flour"], ["links", "Rye"], ["links", "Index"]):
+        made = asky("notes", *command, "--json").json
+        assert made["unread_count"] == 2, command
+        assert part in made["unread"], command
+    read = asky("notes", "read", "Index", "--json").json
+    assert [part] == [each for each in read["unread"] if "part" in each]
+    assert [(each["path"], each["verdict"]) for each in read["unread"]][1:] == [("Broken.md", "unsupported")]
+    assert asky("notes", "read", "Rye", "--json").json["unread"] == [part]
+    line = "Recipes/Rye.md: 1 part was not read: text from line 3 (a comment that begins there is never closed)"
+    for command in (["list"], ["find", "flour"], ["read", "Rye"], ["read", "Index"], ["links", "Rye"]):
+        assert asky("notes", *command).err.count(line) == 1, command
+    assert line not in asky("notes", "links", "Index").err
+    for command in (["list"], ["links", "Broken.md"], ["find", "zeppelins"]):
+        assert "not read: Broken.md (unsupported: " in asky("notes", *command).err, command
 
 
 def test_without_a_vault_the_command_that_names_one_is_named(asky: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:

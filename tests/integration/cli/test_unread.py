@@ -12,7 +12,7 @@ import pytest
 
 from asky.app.inputs import report_notes
 from asky.events import ignore
-from asky.evidence.unread import describe_files, describe_parts, parts_of, unread_fields
+from asky.evidence.unread import describe_fields, describe_files, describe_parts, parts_of, unread_fields
 from asky.research.corpus.report import AcquireCounts
 from asky.values import UnreadFile
 from tests.support.here import run_here
@@ -74,6 +74,43 @@ def test_every_object_that_rests_on_reading_names_what_was_not_read(asky: Asky, 
         found = json.loads(done.stdout)
         found = found.get("answer") if name == "agent" else found
         assert (done.returncode, found["unread"], found["unread_count"]) == (code, [ENCRYPTED, OPEN], 2)
+
+
+def test_an_evaluation_names_it_in_words_as_json_and_in_its_page(asky: Asky, docs: Path) -> None:
+    questions = docs.parent / "questions.jsonl"
+    questions.write_text('{"id": "mast", "question": "How high is the mast?", "facts": ["12"]}\n')
+    command = ("eval", str(questions), "-d", ".", "-o", str(docs.parent / "page.html"))
+    found = json.loads(asky(*command, "--json").stdout)
+    assert (found["unread"], found["unread_count"]) == ([ENCRYPTED, OPEN], 2)
+    told = asky(*command).stderr
+    assert "not read: tug.pdf (encrypted: needs a password)\n" in told
+    assert "not read: open.md: text from line 5 (a comment that begins there is never closed)\n" in told
+    page = (docs.parent / "page.html").read_text()
+    assert "<h2>Not read</h2>" in page
+    assert "tug.pdf (encrypted: needs a password)</li>" in page
+
+
+@pytest.mark.parametrize(
+    "command", [("ask", "-d", ".", "How high is the mast?"), ("verify", "draft.txt", "-d", ".")], ids=["ask", "verify"]
+)
+def test_a_page_lists_it_below_the_sources(asky: Asky, docs: Path, command: tuple[str, ...]) -> None:
+    (docs / "draft.txt").write_text("The mast is 12 metres high.\n")
+    (docs / "<b>&.md").write_text("# Bow\n\n%% open\n")
+    page = docs.parent / "page.html"
+    asky(*command, "-o", str(page))
+    below = page.read_text().partition(">Not read</h2>")[2].partition("</ul>")[0]
+    assert below.count("<li") == 3
+    assert "tug.pdf (encrypted: needs a password)" in below
+    assert "&lt;b&gt;&amp;.md: text from line 3 (" in below
+    assert "<b>" not in below
+
+
+def test_the_list_of_a_collection_names_it(asky: Asky) -> None:
+    assert json.loads(asky("corpus", "list", "--json").stdout)["unread"] == []
+    asky("corpus", "add", ".")
+    found = json.loads(asky("corpus", "list", "--json").stdout)
+    assert found["unread_count"] == 2
+    assert [each["verdict"] for each in found["unread"]] == ["partial", "encrypted"]
 
 
 def test_later_searches_of_a_collection_name_it_and_read_nothing(asky: Asky, docs: Path) -> None:
@@ -143,6 +180,20 @@ def test_thousands_are_counted_and_the_first_are_listed() -> None:
     assert unread_fields(()) == {"unread": [], "unread_count": 0}
 
 
+def test_a_list_is_short_and_says_how_many_more_there_are() -> None:
+    pictures = [UnreadFile(f"{number}.png", "unsupported", "no reader") for number in range(5_000)]
+    found = unread_fields([*pictures, UnreadFile("a.pdf", "no_text_layer", "")])
+    assert describe_fields(found) == ["a.pdf (no text layer)", "0.png (unsupported: no reader) and 4,999 more"]
+    assert found["unread"][0]["path"] == "a.pdf"  # what has a text is not crowded out
+    many = unread_fields([UnreadFile(f"{number}.pdf", "encrypted", "") for number in range(12)] + pictures)
+    assert describe_fields(many)[9:] == ["9.pdf (encrypted)", "5,002 more"]
+    assert describe_fields(unread_fields(pictures[:1])) == ["0.png (unsupported: no reader)"]
+    assert describe_fields({}) == describe_fields(unread_fields(())) == []
+    assert describe_fields({**found, "unread_count": 1, "unread": [{**ENCRYPTED, "of_later": 1}]}) == [
+        "tug.pdf (encrypted: needs a password)"
+    ]
+
+
 def test_parts_are_told_in_one_line_for_each_file_and_many_files_are_summed_up() -> None:
     listed = "plan.dwg: no reader for it; photo.jpg: a picture; a.zip: too large; b.zip: too large"
     assert describe_parts(parts_of("a.docx", listed)) == [
@@ -150,6 +201,9 @@ def test_parts_are_told_in_one_line_for_each_file_and_many_files_are_summed_up()
     ]
     files = [UnreadFile("a.png", "unsupported", "no reader"), UnreadFile("b.pdf", "encrypted", "needs a password")]
     assert describe_files(files) == "b.pdf (encrypted: needs a password), a.png (unsupported: no reader)"
+    assert describe_parts([*parts_of("a.docx", "x: y"), *parts_of("b.docx", "x: y")], most=1)[1:] == [
+        "1 more file was read in part"
+    ]
     counts = AcquireCounts(ignore)
     for number in range(15):
         counts.record(f"{number}.docx", "indexed", "plan.dwg: no reader for it")

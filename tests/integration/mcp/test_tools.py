@@ -14,6 +14,7 @@ from asky import AskRequest
 from asky.mcp.paging import MAX_TOKENS, count_tokens
 from asky.mcp.server import McpServer
 from asky.mcp.tools import TOOLS
+from tests.support.files import scanned_pdf
 from tests.support.hosts import ERAS, fault_of, hosted, value_of
 from tests.support.lab import ASKED, SECRET, Lab
 from tests.support.papers import paper_pdf
@@ -133,6 +134,34 @@ async def test_passages_are_found_page_by_page(lab: Lab, era: str) -> None:
             seen += [each["rank"] for each in found["hits"]]
             offset = found["next_offset"]
     assert seen == [1, 2, 3, 4, 5, 6]
+
+
+async def test_results_name_what_was_not_read_as_their_schemas_say(lab: Lab, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for folder in (lab.private, vault):
+        (folder / "tide.md").write_text("The tide is high in the harbour.\n\n%% not yet\n\nIt falls.\n")
+    (tmp_path / "paper.pdf").write_bytes(paper_pdf(arxiv="2101.00001v2"))
+    (tmp_path / "scan.pdf").write_bytes(scanned_pdf(1))
+    calls = {
+        "search_corpus": {"query": "harbour"},
+        "ask": {"question": ASKED},
+        "find_notes": {"query": "harbour", "mode": "keyword"},
+        "read_note": {"path": "tide"},
+        "list_notes": {},
+        "papers_research": {"question": "How many tides does the moon raise?"},
+    }
+    async with hosted(lab, "legacy", environ={"ASKY_NOTES__VAULT": str(vault)}) as (client, asky):
+        await asky.corpus.add([lab.private])
+        await asky.papers.add([str(tmp_path / "paper.pdf"), str(tmp_path / "scan.pdf")])
+        declared = {each.name: each.output_schema for each in (await client.list_tools()).tools}
+        for name, arguments in calls.items():
+            found = value_of(await client.call_tool(name, arguments))
+            Draft202012Validator(declared[name] or {}).validate(found)
+            assert {"unread", "unread_count"} <= set((declared[name] or {})["properties"]), name
+            (unread,) = found["unread"]
+            told = unread["verdict"] if name == "papers_research" else unread["part"]
+            assert told == ("no_text_layer" if name == "papers_research" else "text from line 3")
 
 
 @pytest.mark.extended

@@ -162,6 +162,7 @@ async def test_a_question_is_answered_and_its_citation_opened(lab: Lab) -> None:
             why = await served.get(f"{place}/why/1", status=200)
             assert (why["schema"], SECRET in why["passage"]) == ("asky.why/1", True)
             assert (await served.get(f"{place}/sources"))["sources"][0]["title"] == "Codes"
+            assert (await served.get(f"{place}/sources"))["unread"] == []
             await served.get(f"{place}/why/99", status=400)
             assert (await served.get(f"{place}/report"))["schema"] == "asky.run/1"
             started = await served.post("/api/ask", {"question": ASKED, "web": False, "wait": False}, status=202)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.epub import read
-from asky.reading.epub_package import package_metadata
+from asky.reading.books.epub import read
+from asky.reading.books.package import package_metadata
 from tests.support.files import archive, check_document, epub, epub_bomb
 
 TITLE = "A Book\nby A. Writer\n\n"

@@ -5,7 +5,8 @@ import importlib
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import FORMATS, HEAD_BYTES, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import FORMATS
 from asky.reading.process.worker import read
 from tests.support.files import archive, epub, pdf
 from tests.support.office_files import open_document

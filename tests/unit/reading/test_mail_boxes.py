@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from asky.reading.formats import media_type_of
+from asky.reading.detection import media_type_of
 from asky.reading.mail.boxes import messages_in
 from asky.reading.mail.message import read
 from tests.support.mails import mail

@@ -35,7 +35,15 @@ def test_a_message_has_the_fields_and_texts_that_outlook_shows() -> None:
         "Date: Mon, 02 Mar 2026 08:00:00 +0000 (2026-03-02)\n"
         "Subject: Dock\n\nThe dock is long.\n\n"
     )
-    assert (document.title, document.metadata) == ("Dock", {"author": "Ada Byrne", "published": "2026-03-02"})
+    assert document.title == "Dock"
+    assert document.metadata == {
+        "author": "Ada Byrne",
+        "published": "2026-03-02",
+        "subject": "Dock",
+        "from": "Ada Byrne <ada@x.test>",
+        "to": "Bob <bob@x.test>",
+        "date": "2026-03-02T08:00:00+00:00",
+    }
 
 
 def test_the_header_lines_as_they_were_sent_come_first() -> None:

@@ -48,7 +48,14 @@ def test_a_mail_has_its_header_lines_above_its_text() -> None:
         "Subject: The mühle\n\nIt burned.\n\n"
     )
     assert document.title == "The mühle"
-    assert document.metadata == {"author": "Ada Byrne", "published": "2024-03-01"}
+    assert document.metadata == {
+        "author": "Ada Byrne",
+        "published": "2024-03-01",
+        "subject": "The mühle",
+        "from": "Ada Byrne <ada@x.test>",
+        "to": "bob@x.test",
+        "date": "2024-03-01T10:00:00+00:00",
+    }
     assert [(each.level, each.heading) for each in document.sections] == [(1, "The mühle")]
 
 

@@ -206,15 +206,18 @@ def test_a_quote_of_another_text_stays() -> None:
     assert "Quoted message:\n\nThe barge came at noon and left again.\n\n[end of quote]\n\nOh." in text
 
 
-def test_mails_with_one_subject_are_told_apart() -> None:
+def test_mails_of_a_mailbox_are_called_by_subject_sender_and_day() -> None:
     def heads(*mails: bytes) -> list[str]:
         return [each.heading for each in read(box(*mails), "a.mbox").sections]
 
     later = answer("Good.").replace(b"09:00:00", b"11:30:00")
-    assert heads(FIRST, answer("Good.")) == ["Dock", "Re: Dock"]
+    assert heads(FIRST, answer("Good.")) == [
+        "Dock (Ada Byrne, 2 March 2026)",
+        "Re: Dock (Bob Moe, 3 March 2026)",
+    ]
     assert heads(FIRST, answer("Good."), FIRST) == [
         "Dock (Ada Byrne, 2 March 2026, 09:00)",
-        "Re: Dock",
+        "Re: Dock (Bob Moe, 3 March 2026)",
         "Dock (Ada Byrne, 2 March 2026, 09:00)",
     ]
     assert heads(FIRST, answer("Good."), later)[1:] == [

@@ -7,7 +7,7 @@ import quopri
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import media_type_of
+from asky.reading.detection import media_type_of
 from asky.reading.mail.saved_page import read
 from tests.support.mails import joined, part, whole
 

@@ -7,7 +7,8 @@ import struct
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import HEAD_BYTES, may_be_text, media_type_of
+from asky.reading.detection import HEAD_BYTES, media_type_of
+from asky.reading.formats import may_be_text
 from asky.reading.office import old
 from asky.reading.office.word import reader as word
 from asky.reading.office.word.embedded import files_in

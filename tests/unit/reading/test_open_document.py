@@ -6,7 +6,8 @@ import time
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import format_of, media_type_of
+from asky.reading.detection import media_type_of
+from asky.reading.formats import format_of
 from asky.reading.office.open_document import read, read_flat
 from tests.support.office_files import NAMES, archive, open_document
 
@@ -355,7 +356,7 @@ def test_cells_are_what_they_show_or_their_value() -> None:
             cell("", 'table:formula="of:=SUM([.A1:.A3])"'),
         )
     )
-    assert shown == "Rents\n7.5%; 7.5%; 12 NOK; 3 May; 2024-05-03; 26:30; true; =SUM([.A1:.A3])\n\n"
+    assert shown == "Rents\n7.5%; 7.5%; 12 NOK; 3 May; 2024-05-03; 26:30; TRUE; =SUM([.A1:.A3])\n\n"
 
 
 def test_hidden_sheets_rows_and_columns_are_marked() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pymupdf
 
 from asky.reading.pdf import read
 from tests.support.files import check_document
-from tests.support.pdf_forms import Change, Draw, add_field, pdf_page
+from tests.support.pdf_forms import Change, Draw, add_field, add_fields, pdf_page
 
 TEXT, BOX = pymupdf.PDF_WIDGET_TYPE_TEXT, pymupdf.PDF_WIDGET_TYPE_CHECKBOX
+LIST = pymupdf.PDF_WIDGET_TYPE_LISTBOX
 CHOICE = pymupdf.PDF_WIDGET_TYPE_COMBOBOX
 
 
@@ -122,3 +125,82 @@ def test_the_values_of_a_form_that_only_adobe_lays_out_are_read_and_its_pages_na
     document = read(pdf_page(lambda page: page.insert_text((60, 60), "Please wait..."), change), "a.pdf")
     assert document.text == "Boat: Silver Heron\n"
     assert "XFA" in document.metadata["unread_parts"]
+
+
+def test_a_list_shows_all_its_options_and_a_choice_the_one_that_is_made() -> None:
+    def draw(page: pymupdf.Page) -> None:
+        page.insert_text((60, 100), "Services wanted:")
+        add_field(page, LIST, "services", (200, 88, 330, 150), "Water", choice_values=["Water", "Power", "Fuel"])
+        page.insert_text((60, 200), "Town")
+        add_field(page, CHOICE, "town", (200, 188, 330, 204), choice_values=["Bergen", "Oslo"])
+
+    def choose_two(document: pymupdf.Document) -> None:
+        first = next(document[0].widgets())
+        document.xref_set_key(first.xref, "V", "[(Water)(Fuel)]")
+
+    assert text_of(draw).split() == ["Services", "wanted:", "[x]", "Water", "[", "]", "Power", "[", "]", "Fuel", "Town"]
+    assert "Services wanted: [x] Water [ ] Power [x] Fuel" in text_of(draw, choose_two)
+
+
+def test_of_many_options_of_a_list_only_what_is_chosen_is_read() -> None:
+    def draw(page: pymupdf.Page) -> None:
+        page.insert_text((60, 100), "Berth")
+        add_field(page, LIST, "berth", (200, 88, 330, 150), "7", choice_values=[str(number) for number in range(40)])
+
+    assert text_of(draw) == "Berth: 7"
+
+
+def radio(buttons: Sequence[tuple[int, int, str, bool]], more: str = "") -> Change:
+    """A choice of buttons: x and y of each, its state, and whether it is on."""
+
+    def change(document: pymupdf.Document) -> None:
+        kids = [
+            f"/Rect[{x} {842 - y - 12} {x + 12} {842 - y}]/AS/{state if is_on else 'Off'}"
+            f"/AP<</N<</{state} {{on}}/Off {{on}}>>>>"
+            for x, y, state, is_on in buttons
+        ]
+        add_fields(document, [f"/FT/Btn/Ff 49152/T(choice){more}"], kids)
+
+    return change
+
+
+def test_buttons_of_a_choice_stand_with_their_words_or_with_what_they_stand_for() -> None:
+    def labelled(page: pymupdf.Page) -> None:
+        for x, word in ((60, "Insured?"), (216, "Yes"), (296, "No")):
+            page.insert_text((x, 108), word)
+
+    row = radio([(200, 98, "Y", True), (280, 98, "N", False)])
+    assert text_of(labelled, row) == "Insured? [x] Yes [ ] No"
+    assert text_of(lambda page: page.insert_text((60, 108), "Insured?"), row) == "Insured? [x] Y [ ] N"
+    column = radio(
+        [(60, 200 + 20 * number, str(number), number == 1) for number in range(3)],
+        "/TU(Payment)/Opt[(Card)(Cash)(Invoice)]",
+    )
+    assert text_of(lambda page: page.insert_text((60, 108), "Form"), column).split("\n\n") == [
+        "Form",
+        "Payment: [ ] Card\nPayment: [x] Cash\nPayment: [ ] Invoice",
+    ]
+
+
+def test_a_box_on_the_right_of_its_words_says_only_whether_it_is_ticked() -> None:
+    def draw(page: pymupdf.Page) -> None:
+        for number, (word, ticked) in enumerate((("Sauna", False), ("Shore power", True))):
+            page.insert_text((60, 122 + 18 * number), word)
+            add_field(page, BOX, word, (200, 112 + 18 * number, 212, 124 + 18 * number), ticked)
+
+    assert text_of(draw) == "Sauna [ ]\nShore power [x]"
+
+
+def test_a_signature_says_who_signed_and_when_and_an_empty_one_leaves_its_label() -> None:
+    def draw(page: pymupdf.Page) -> None:
+        page.insert_text((60, 100), "Signature of the owner:")
+        page.insert_text((60, 160), "Signature of the harbour:")
+
+    def sign(document: pymupdf.Document) -> None:
+        value = "/V<</Type/Sig/Filter/Adobe.PPKLite/Name(Ada Byrne)/M(D:20260301120000Z)>>"
+        places = ("/Rect[240 734 400 764]", "/Rect[240 674 400 704]")
+        add_fields(document, [f"/FT/Sig/T(a){places[0]}{value}", f"/FT/Sig/T(b){places[1]}"])
+
+    lines = text_of(draw, sign).split("\n")
+    assert "Signature of the owner: signed by Ada Byrne on 2026-03-01" in lines
+    assert "Signature of the harbour:" in lines

@@ -122,3 +122,39 @@ def test_a_page_of_very_many_lines_is_read() -> None:
         put(page, [(f"a{n}", f"b{n}") for n in range(30)], (20, 200), 30)
 
     assert "a7 | b7" in read(pdf_page(draw), "a.pdf").text
+
+
+def test_what_stands_between_drawn_tables_stays_there() -> None:
+    def draw(page: pymupdf.Page) -> None:
+        y = 100.0
+        page.insert_text((60, y - 14), "Fares of this year.", fontsize=11)
+        for number, words in enumerate(("Dogs go free.", "Bikes cost two.", "Boats pay four.")):
+            draw_grid(page, (57, 200, 340, 480), (y - 11, y + 3, y + 17, y + 31))
+            for row, cells in enumerate(
+                (("Route", "Adult", "Child"), ("Skerry", f"{number}.40", "6"), ("Holm", "8", "4"))
+            ):
+                for x, cell in zip((60, 204, 344), cells, strict=True):
+                    page.insert_text((x, y + 14 * row), cell, fontsize=11)
+            page.insert_text((60, y + 42), words, fontsize=11)
+            y += 56
+
+    paragraphs = [each.split("\n")[0] for each in read(pdf_page(draw), "a.pdf").text.split("\n\n")]
+    head = "Route | Adult | Child"
+    assert paragraphs == [
+        *("Fares of this year.", head, "Dogs go free.", head, "Bikes cost two.", head, "Boats pay four."),
+    ]
+
+
+def test_cells_less_than_a_letter_apart_are_told_by_the_lines_between_them() -> None:
+    def draw(page: pymupdf.Page) -> None:
+        xs, rows = (60, 95, 129, 156), (("Route", "Adult", "Age"), ("Holm", "12.40", "6.2"), ("Ness", "18.10", "4.0"))
+        draw_grid(page, xs, (88, 102, 116, 130))
+        for number, row in enumerate(rows):
+            for x, cell in zip(xs, row, strict=False):
+                page.insert_text((x + 3, 99 + 14 * number), cell, fontsize=11)
+        page.insert_text((60, 145), "A paragraph directly below the table, which goes on.", fontsize=11)
+
+    assert read(pdf_page(draw), "a.pdf").text == (
+        "Route | Adult | Age\n--- | --- | ---\nHolm | 12.40 | 6.2\nNess | 18.10 | 4.0\n\n"
+        "A paragraph directly below the table, which goes on."
+    )

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import format_of, media_type_of
+from asky.reading.detection import media_type_of
+from asky.reading.formats import format_of
 from asky.reading.rtf.document import read
 from asky.values import Document
 

@@ -13,7 +13,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import media_type_of
+from asky.reading.detection import media_type_of
 from asky.reading.office.slides import read
 from asky.values import Document
 from tests.support.office_files import archive, part, saved, with_parts, with_relation

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import media_type_of
+from asky.reading.detection import media_type_of
 from asky.reading.process.worker import read as read_file
 from asky.reading.vault.canvas import read
 from asky.reading.vault.excalidraw import read as read_drawing

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from asky.errors import SourceUnreadable
-from asky.reading.formats import format_of, media_type_of
+from asky.reading.detection import media_type_of
+from asky.reading.formats import format_of
 from asky.reading.office.sheets import read, read_any
 from tests.support.old_workbook_files import old_workbook
 from tests.support.workbook_files import TYPES, archive, relations, row, workbook

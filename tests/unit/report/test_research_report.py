@@ -84,6 +84,26 @@ def test_markdown_reads_well_without_a_viewer() -> None:
     assert "max_cost_usd" not in text
 
 
+def test_documents_that_could_not_be_read_are_named() -> None:
+    unread = [
+        {"path": "tug.pdf", "verdict": "encrypted", "message": "needs a <b>password</b>"},
+        {"path": "lease.docx", "verdict": "partial", "part": "plan.dwg", "message": "no reader for it"},
+    ]
+    answer = {**research_report().answer, "unread": unread, "unread_count": 12}
+    report = replace(research_report(), answer=answer)
+    text = render_research_markdown(report)
+    assert (
+        "## What could not be read\n\n- tug.pdf (encrypted: needs a \\<b\\>password\\</b\\>)\n"
+        "- lease.docx: plan.dwg (no reader for it)\n- 10 more\n- `https://paywall.example/tides`"
+    ) in text, text[text.index("## What could") :][:300]
+    page = render_report([replace(reported(report.answer, STORED), research=report)])
+    listed = page.partition(">Not read</h2>")[2].partition("</ul>")[0]
+    assert listed.count("<li") == 3
+    assert "tug.pdf (encrypted: needs a &lt;b&gt;password&lt;/b&gt;)" in listed
+    without = {name: each for name, each in answer.items() if not name.startswith("unread")}  # of an earlier version
+    assert "Not read" not in render_report([reported(without, STORED)])
+
+
 def test_nothing_found_is_a_report_that_says_what_was_searched() -> None:
     text = render_research_markdown(empty_report())
     assert "Nothing was found that answers this question.\n\nSearched in brave, documents:\n\n- tides moon 1\n" in text

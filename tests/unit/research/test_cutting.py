@@ -55,3 +55,11 @@ def test_contexts_take_time_for_each_section_once() -> None:
         assert contexts[-1] == f"T{SEPARATOR}Head {count - 10}"
 
     check_linear(make, 3_000)
+
+
+def test_what_is_known_of_a_section_is_found_in_all_its_chunks_and_not_embedded() -> None:
+    mail = {"from": "Ada Byrne <ada@x.test>", "date": "2026-05-03T09:00:00+02:00", "thread": "<1@x.test>", "to": "Bob"}
+    document = Document("x" * 70, "message/rfc822", None, (Section("Dock", 1, 10, 40, mail), Section("Pay", 1, 40, 70)))
+    told = "Dock\nbox Ada Byrne <ada@x.test> 2026-05-03 3 May 2026 <1@x.test>"
+    assert contexts_of(document, chunks_at(0, 10, 30, 40), "box") == ["\nbox", told, told, "Pay\nbox"]
+    assert embedding_text(told, "The text.", FakeTokenizer()) == "Dock\nThe text."

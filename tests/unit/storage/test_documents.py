@@ -106,6 +106,15 @@ def test_structure_makes_a_different_document(store: Store) -> None:
     assert plain.id != structured.id
 
 
+def test_what_is_known_of_a_section_comes_back(store: Store) -> None:
+    sections = (Section("Dock", 1, 0, 4, {"from": "Ada"}), Section("Pay", 1, 4, 8))
+    document = Document("12345678", "message/rfc822", None, sections)
+    stored = store.documents.put_document(document, [Chunk(0, Span(0, 8), 1)], [""])
+    assert store.documents.document(stored.id) == document
+    other = replace(document, sections=(replace(sections[0], metadata={"from": "Bob"}), sections[1]))
+    assert store.documents.put_document(other, [Chunk(0, Span(0, 8), 1)], [""]).is_new
+
+
 def test_links_to_notes_come_back_and_go_with_their_text(store: Store) -> None:
     links = (NoteLink("Other", "A#B", "alias", False, 0, 21), NoteLink("", "^id", "", True, 30, 39))
     document = Document("[[Other#A#B|alias]] ...", "text/markdown")

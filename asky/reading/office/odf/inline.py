@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 _MAX_SPACES = 80  # that an element can stand for; a file can state any number
 _MAX_ABOUT = 400
 _MAX_OPEN = 50  # ranges that have begun
+_XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _SPACE = re.compile(r"[ \t\r\n]+")
 _SPAN = f"{TEXT}span"
 _S, _TAB, _BREAK = f"{TEXT}s", f"{TEXT}tab", f"{TEXT}line-break"
 _NOTE, _REMARK, _REMARK_END = f"{TEXT}note", f"{OFFICE}annotation", f"{OFFICE}annotation-end"
+CHANGE_START, CHANGE_END = f"{TEXT}change-start", f"{TEXT}change-end"
+"""Where a change begins and ends in the text."""
+
 _PAGES = frozenset((f"{TEXT}page-number", f"{TEXT}page-count"))
 _NOTHING = frozenset(
     f"{TEXT}{name}"
@@ -94,6 +98,8 @@ class Inline:
         self._styles = styles
         self._anchored = anchored
         self._runs: list[tuple[str, bool | None]] = []
+        self._deletions = _deletions_in_place(source.content)
+        self._deleting: set[str] = set()  # the deletions that have begun, in whose words the text is
         self.marks_pages = False
         self._is_raised = self._is_hidden = False
         self._after_space = True
@@ -108,15 +114,27 @@ class Inline:
             f"{TEXT}ruby": self._ruby,
             f"{TEXT}hidden-text": self._hidden_field,
             f"{TEXT}hidden-paragraph": self._hide,
+            CHANGE_START: lambda element, _: self.begin_change(element),
+            CHANGE_END: lambda element, _: self.end_change(element),
             MATH: lambda element, raised: self._put(math_text(element), raised),
         }
+
+    def begin_change(self, element: Element) -> None:
+        """Begin a change; of a deletion, the words up to its end are not shown."""
+        name = element.get(f"{TEXT}change-id", "")
+        if name in self._deletions:
+            self._deleting.add(name)
+
+    def end_change(self, element: Element) -> None:
+        """End a change."""
+        self._deleting.discard(element.get(f"{TEXT}change-id", ""))
 
     def text(self, paragraph: Element) -> str:
         """Return the text of a paragraph, with its exponents as `^...`; "" if it is hidden."""
         stated = paragraph.get(f"{TEXT}style-name", "")
         if self._styles.paragraph(stated).text.is_hidden:
             return ""
-        if not len(paragraph):
+        if not len(paragraph) and not self._deleting:
             text = _SPACE.sub(" ", paragraph.text or "").lstrip(" ")
             self._anchored.hear(text)
             return text
@@ -136,7 +154,9 @@ class Inline:
         for child in element:
             tag = child.tag
             read = self._elements.get(tag)
-            if read is not None:
+            if self._deleting and tag != CHANGE_END:
+                self._walk(child, raised)
+            elif read is not None:
                 read(child, raised)
             elif isinstance(tag, str) and tag not in _NOTHING:
                 if self.marks_pages and tag in _PAGES:
@@ -158,6 +178,8 @@ class Inline:
             self._after_space = shown[-1] == " "
 
     def _put(self, text: str, raised: bool | None) -> None:
+        if self._deleting:
+            return
         self._runs.append((text, raised))
         self._is_raised = self._is_raised or raised is not None
         self._after_space = False
@@ -190,3 +212,16 @@ class Inline:
                 self._put(math_text(root), raised)
                 return
         self._anchored.frames.append(element)
+
+
+def _deletions_in_place(content: Element) -> frozenset[str]:
+    """Return the ids of the deletions whose words stand in the text.
+
+    OpenDocument keeps them apart, but LibreOffice leaves them in their places if it shows the changes.
+    """
+    found = set()
+    for region in content.iter(f"{TEXT}changed-region"):
+        deletion = region.find(f"{TEXT}deletion")
+        if deletion is not None and not any(each.tag != f"{OFFICE}change-info" for each in deletion):
+            found |= {region.get(f"{TEXT}id", ""), region.get(_XML_ID, "")}
+    return frozenset(found - {""})

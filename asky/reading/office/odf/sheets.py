@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _PARAGRAPH = f"{TEXT}p"
 _HIDDEN = ("collapse", "filter")
+_DURATION = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})(?:[.,]\d{1,9})?S)?")
+_STATED = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d))?")
+_FIGURES = re.compile(r"\d{1,4}([./-]) ?\d{1,2}\1 ?\d{1,4}(,? \d{1,2}[:.]\d\d.{0,12})?")
 _VALUES = {"date": "date-value", "time": "time-value", "boolean": "boolean-value", "string": "string-value"}
 
 
@@ -138,20 +142,34 @@ def _shown(cell: Element, text: OpenText) -> str:
     if len(cell):
         first = cell[0]
         if len(cell) == 1 and first.tag == _PARAGRAPH:
-            return text.written(cell)
+            return _with_clear_date(cell, text.written(cell))
         for shape in [each for each in cell if isinstance(each.tag, str) and each.tag.startswith(DRAW)]:
             text.anchored.frames.append(shape)  # stands over the cells, and is read after them
             cell.remove(shape)
-        shown = text.written(cell)
+        shown = _with_clear_date(cell, text.written(cell))
         if shown or cell.find(_PARAGRAPH) is not None:
             return shown
     kind = cell.get(f"{OFFICE}value-type", "")
-    value = cell.get(f"{OFFICE}{_VALUES.get(kind, 'value')}", "")
+    value = str(cell.get(f"{OFFICE}{_VALUES.get(kind, 'value')}", ""))
     if kind == "percentage" and value:
         return _percent(value)
     if kind == "currency" and value:
         return f"{value} {cell.get(f'{OFFICE}currency', '')}".strip()
-    return value or _formula(cell)
+    if kind == "time" and (time := _DURATION.fullmatch(value)):
+        return ":".join((time[1] or "0", *(each.zfill(2) for each in (time[2] or "0", time[3] or "0"))))
+    if kind == "boolean":
+        return value.upper()
+    return value.replace("T", " ") if kind == "date" else value or _formula(cell)
+
+
+def _with_clear_date(cell: Element, shown: str) -> str:
+    """Return what a cell shows, a date in figures as in other workbooks: `02/03/26` can be read in two ways."""
+    stated = _STATED.match(cell.get(f"{OFFICE}date-value", ""))
+    figures = _FIGURES.fullmatch(shown) if stated else None
+    if stated is None or figures is None:
+        return shown
+    time = stated[2] or "00:00:00"
+    return f"{stated[1]} {time.removesuffix(':00')}" if figures[2] else stated[1]
 
 
 def _percent(value: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from asky.reading.office.odf.names import OFFICE, SLIDE, STYLE, TABLE, TEXT, count
+from asky.reading.office.odf.names import FO, OFFICE, SLIDE, STYLE, TABLE, TEXT, count
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 _MAX_PARENTS = 20
+_HEADING = re.compile(r"Heading ([1-9])")
+_BOLD = ("bold", "600", "700", "800", "900")
 _CODE = frozenset(("Preformatted Text", "Source Code", "HTML Preformatted", "Preformatted"))
 
 
@@ -41,6 +44,7 @@ class OpenStyles:
         self._lists: dict[str, dict[int, Element]] = {}
         self._texts: dict[str, TextStyle] = {}
         self._paragraphs: dict[str, ParagraphStyle] = {}
+        self._bold: dict[tuple[str, str], bool] = {}
         self.outline: dict[int, Element] = {}
         for group in (*common.iterfind(f"{OFFICE}styles"), *root.iterfind(f"{OFFICE}automatic-styles")):
             for each in group:
@@ -85,6 +89,12 @@ class OpenStyles:
                     return str(stated)
         return ""
 
+    def is_bold(self, family: str, name: str) -> bool:
+        """Return whether a style of paragraphs or spans is bold."""
+        if (family, name) not in self._bold:
+            self._bold[family, name] = self.property(family, name, f"{FO}font-weight") in _BOLD
+        return self._bold[family, name]
+
     def masters(self) -> Iterator[str]:
         """Yield the names of the master pages that styles of paragraphs and tables begin."""
         for style in self._styles.values():
@@ -121,6 +131,8 @@ class OpenStyles:
             if not role:
                 role = shown.lower() if shown in ("Title", "Subtitle") else "code" if shown in _CODE else ""
             level = level or count(style, f"{STYLE}default-outline-level", 0, 10)
+            if not level and (named := _HEADING.fullmatch(shown)):  # a style that another program has made
+                level = int(named[1])
             if list_style is None:
                 list_style = style.get(f"{STYLE}list-style-name")
         if name in ("Title", "Subtitle") and not role:

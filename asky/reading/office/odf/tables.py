@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from asky.errors import SourceUnreadable
@@ -60,14 +60,29 @@ def header_rows(table: Element) -> int | None:
     return number or None
 
 
-def grid_rows(table: Element, written: Callable[[Element], str]) -> Iterator[list[GridCell]]:
-    """Yield the rows of a table of a text; `written` returns what a cell shows."""
+def grid_rows(
+    table: Element, written: Callable[[Element], str], is_bold: Callable[[Element], bool]
+) -> Iterator[list[GridCell]]:
+    """Yield the rows of a table of a text; `written` returns what a cell shows.
+
+    Names are the cells of the first row if all of it is bold and not all of the second.
+    """
     reader = TableRows(written)
-    for element, _ in rows_of(table):
+    elements = [element for element, _ in rows_of(table)]
+    is_named = len(elements) > 1 and _all_bold(elements[0], is_bold) and not _all_bold(elements[1], is_bold)
+    for number, element in enumerate(elements):
         row = reader.read(element)
         last = max(row.cells, default=-1)
+        listed = row.listed(range(last + 1))
+        if is_named and not number:
+            listed = [replace(cell, is_head=True) for cell in listed]
         for _ in range(count(element, f"{TABLE}number-rows-repeated", 1, MAX_REPEATS) if row.cells else 1):
-            yield row.listed(range(last + 1))
+            yield listed
+
+
+def _all_bold(row: Element, is_bold: Callable[[Element], bool]) -> bool:
+    filled = [cell for cell in row.iterchildren(_CELL) if "".join(cell.itertext()).strip()]
+    return bool(filled) and all(map(is_bold, filled))
 
 
 class TableRows:

@@ -12,7 +12,7 @@ from asky.reading.office.charts import series_lines
 from asky.reading.office.math import math_text
 from asky.reading.office.odf.charts import ChartCells, read_chart
 from asky.reading.office.odf.forms import shown_controls
-from asky.reading.office.odf.inline import Anchored, Inline
+from asky.reading.office.odf.inline import CHANGE_END, CHANGE_START, Anchored, Inline
 from asky.reading.office.odf.lists import OpenList, OpenLists
 from asky.reading.office.odf.names import DC, DRAW, OFFICE, SVG, TABLE, TEXT, count, local
 from asky.reading.office.odf.source import OpenSource
@@ -68,6 +68,8 @@ class OpenText:
             f"{TEXT}section": self._section,
             f"{TABLE}table": self.table,
             f"{OFFICE}annotation": anchored.add_remark,
+            CHANGE_START: self._inline.begin_change,
+            CHANGE_END: self._inline.end_change,
             f"{DRAW}frame": self._frame,
             f"{DRAW}g": self._shape,
             f"{DRAW}control": self._control,
@@ -131,10 +133,22 @@ class OpenText:
 
     def table(self, element: Element) -> None:
         """Write a table."""
-        rows = grid_rows(element, self.written)
+        rows = grid_rows(element, self.written, self._is_bold)
         self.blocks.rows(lambda builder: add_table(builder, rows, header_rows=header_rows(element)))
         self.blocks.close()
         self._write_notes()
+
+    def _is_bold(self, cell: Element) -> bool:
+        """Return whether all text of a cell is bold."""
+        for paragraph in cell.iter(f"{TEXT}p", f"{TEXT}h"):
+            own = self.styles.is_bold("paragraph", paragraph.get(f"{TEXT}style-name", ""))
+            if not own and (paragraph.text or "").strip():
+                return False
+            for part in paragraph:
+                is_bold = own or self.styles.is_bold("text", part.get(f"{TEXT}style-name", ""))
+                if ("".join(part.itertext()).strip() and not is_bold) or (not own and (part.tail or "").strip()):
+                    return False
+        return True
 
     def _paragraph(self, element: Element, mark: str = "", indent: str = "") -> None:
         """Write a paragraph or a heading, then what is anchored in it."""

@@ -44,7 +44,7 @@ class BinaryWorkbook:
             if "encrypted" in str(error).lower():
                 raise SourceUnreadable(f"{name}: needs a password", verdict="encrypted") from None
             raise
-        if _CHART in self._book.mem:
+        if _CHART in (self._book.mem or b""):  # it keeps nothing of the versions before 5
             builder.skip("charts", "not read in workbooks of before 2007")
         self._errors: dict[int, str] = xlrd.error_text_from_code
         self._budget = CellBudget(name)

@@ -15,9 +15,8 @@ from asky.reading.office.digits import general
 from asky.reading.office.workbook.sheet import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, SheetRow, place
 from asky.reading.office.workbook.styles import Styles
 from asky.reading.office.workbook.texts import Runs, feed, new_parser, unescaped
+from asky.reading.tables.kinds import NOT_COMPUTED
 
-NOT_COMPUTED = "(not computed)"
-"""Stands behind a formula for which no program has stored a value."""
 _NEWER = re.compile(
     r"\b_xl(?:fn|ws|pm)\."
 )  # what files put before the names of newer functions; Excel does not show it
@@ -43,10 +42,22 @@ class CellBudget:
 
 
 class CellReader:
-    """Reads the rows of the sheets of one workbook."""
+    """Reads the rows of the sheets of one workbook.
 
-    def __init__(self, strings: Sequence[str], styles: Styles, budget: CellBudget, *, since_1904: bool) -> None:
+    With `is_computed_later`, the file asks Excel to compute it: programs that cannot store 0 for every formula.
+    """
+
+    def __init__(
+        self,
+        strings: Sequence[str],
+        styles: Styles,
+        budget: CellBudget,
+        *,
+        since_1904: bool,
+        is_computed_later: bool = False,
+    ) -> None:
         self._strings, self._styles, self._budget = strings, styles, budget
+        self._is_computed_later = is_computed_later
         self._day_zero = date(1904, 1, 1) if since_1904 else date(1899, 12, 30)
         self._columns: dict[str, int] = {}
         self.missing = 0  # cells whose shared text is not in the file
@@ -104,7 +115,8 @@ class CellReader:
                 value = "".join(text)
             elif tag == c_tag:
                 shown = self._shown(kind, value, style) if value else ""
-                if not value and formula is not None and not (kind == "str" and has_value):
+                is_unknown = not value and not (kind == "str" and has_value)
+                if formula is not None and (is_unknown or (value == "0" and kind == "n" and self._is_computed_later)):
                     shown = f"{formula} {NOT_COMPUTED}"
                 elif ("vm" in attributes and value == "#VALUE!") or value.startswith(_WPS_PICTURE):
                     shown = _PICTURE

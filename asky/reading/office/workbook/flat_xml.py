@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from asky.reading.office.digits import general
 from asky.reading.office.number_formats import NumberFormat, number_format
 from asky.reading.office.workbook.beside import Notes, note_on, remarks_of
-from asky.reading.office.workbook.cells import NOT_COMPUTED, CellBudget
+from asky.reading.office.workbook.cells import CellBudget
 from asky.reading.office.workbook.sheet import MAX_COLUMNS, MAX_ROWS, Area, Sheet, SheetRow
 from asky.reading.office.workbook.texts import HIDDEN_ROW
+from asky.reading.tables.kinds import NOT_COMPUTED
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -138,7 +139,8 @@ class FlatWorkbook:
         text = "".join(data.itertext()).replace(HIDDEN_ROW, "") if data is not None else ""
         if data is None or not text:
             formula = cell.get(f"{_OWN}Formula", "")
-            return f"{formula} {NOT_COMPUTED}" if formula and data is None else ""
+            is_number = data is None or data.get(f"{_OWN}Type") == "Number"  # a text may be empty
+            return f"{formula} {NOT_COMPUTED}" if formula and is_number else ""
         kind = data.get(f"{_OWN}Type", "String")
         code = self._format(style)
         if kind == "Boolean":
@@ -147,7 +149,8 @@ class FlatWorkbook:
             if kind == "Number":
                 return code.number(float(text)) if code else general(float(text))
             if kind == "DateTime":
-                days = (datetime.fromisoformat(text) - _DAY_ZERO[self._since_1904]).total_seconds() / 86_400
+                moment = datetime.fromisoformat(text.strip().removesuffix("Z")).replace(tzinfo=None)
+                days = (moment - _DAY_ZERO[self._since_1904]).total_seconds() / 86_400
                 return code.number(days) if code else text.replace("T", " ").partition(".")[0]
         except ValueError:
             return text

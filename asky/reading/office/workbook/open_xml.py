@@ -57,6 +57,7 @@ class OpenWorkbook:
             Styles(package, styles[0] if styles else None, since_1904=since_1904),
             CellBudget(name),
             since_1904=since_1904,
+            is_computed_later=any(each.get("fullCalcOnLoad") in _TRUE for each in root.iterfind("{*}calcPr")),
         )
 
     def sheets(self) -> Iterator[Sheet]:

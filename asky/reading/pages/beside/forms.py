@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _PUSH_BUTTON = 1 << 16
 _RADIO = 1 << 15
 _PASSWORD = 1 << 13
+_COMBO = 1 << 17
+_LISTED = 20  # options of a list that are shown with what is chosen
 
 _FAR = 260.0  # points: a label on the same height is not farther away
 _NEAR_BOX = 30.0  # from a box to tick to its words
@@ -72,7 +74,7 @@ def _field(widget: PdfObject, place: tuple[float, float, float, float]) -> Field
             return None
         return _tick(widget, place, title, is_radio=bool(flags & _RADIO))
     if kind == "Ch":
-        return Field(*place, "text", title, ", ".join(_choices(widget)))
+        return Field(*place, "text", title, _chosen(widget, is_combo=bool(flags & _COMBO)))
     if kind == "Sig":
         return Field(*place, "sign", title, _signature(get(widget, "V", inherited=True)))
     if kind == "Tx":
@@ -90,21 +92,24 @@ def _tick(widget: PdfObject, place: tuple[float, float, float, float], title: st
     if export.isdigit() and int(export) < len(options):
         export = options[int(export)]
     if not is_radio and _PLAIN_STATES.fullmatch(export):
-        export = "Yes" if export.casefold() == "yes" else ""
+        export = ""
     return Field(*place, "tick", title, export, chosen)
 
 
-def _choices(widget: PdfObject) -> Iterator[str]:
-    """Yield the chosen values as they are shown: an option is a text, or what is stored and what is shown."""
-    shown = {}
+def _chosen(widget: PdfObject, *, is_combo: bool) -> str:
+    """Return what is chosen, as it is shown: an option is a text, or what is stored and what is shown.
+
+    A list shows all its options, those that are not chosen too; unless there are many, they are marked.
+    """
+    options: dict[str, str] = {}
     for option in items(get(widget, "Opt", inherited=True)):
-        pair = [said(each) for each in items(option)]
-        if len(pair) > 1:
-            shown[pair[0]] = pair[1]
+        stored, *shown = [said(each) for each in items(option)] or [said(option)]
+        options[stored] = " ".join((shown[0] if shown else stored).split())
     value = get(widget, "V", inherited=True)
-    for each in [*items(value)] or [value]:
-        if text := said(each):
-            yield " ".join(shown.get(text, text).split())
+    values = [text for each in [*items(value)] or [value] if (text := said(each))]
+    if not is_combo and len(options) <= _LISTED and set(values) <= set(options):
+        return " ".join(f"[{'x' if stored in values else ' '}] {shown}" for stored, shown in options.items())
+    return ", ".join(options.get(text, " ".join(text.split())) for text in values)
 
 
 def _signature(value: PdfObject | None) -> str:
@@ -175,7 +180,11 @@ def _labels(field: Field, lines: Sequence[Line], fields: Sequence[Field]) -> Ite
 def _between(start: float, end: float, field: Field, fields: Sequence[Field]) -> bool:
     """Return whether another field stands between two places on the field's height."""
     return any(
-        other is not field and start - 2 <= other.x0 and other.x1 <= end + 2 and other.y0 < field.middle < other.y1
+        other is not field
+        and start - 2 <= other.x0
+        and other.x1 <= end + 2
+        and other.y0 < field.middle < other.y1
+        and not (field.kind == other.kind == "tick" and field.title == other.title)  # the next button of a choice
         for other in fields
     )
 
@@ -234,7 +243,10 @@ def _joined(line: Line, field: Field, where: str, lines: Sequence[Line]) -> Line
 
 def _alone(field: Field, *, is_cell: bool) -> str:
     if field.kind == "tick":
-        return f"{'[x]' if field.chosen else '[ ]'} {field.title or field.value}" if field.title or field.value else ""
+        mark = "[x]" if field.chosen else "[ ]"
+        if field.title and field.value:
+            return f"{field.title}: {mark} {field.value}"
+        return f"{mark} {field.title or field.value}" if field.title or field.value else ""
     if is_cell or not field.title or not field.value:
         return field.value
     return f"{field.title}: {field.value}"

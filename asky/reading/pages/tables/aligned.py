@@ -16,7 +16,7 @@ from asky.reading.pages.words import joined
 GAP = 1.6
 """Widths of a letter m between the cells of a table; spaces, also after a sentence, are below 1."""
 
-_MARKER = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
+_MARKER = re.compile(r"[•‣◦▪●■□–—*∗⋄▸►✓✗☐☑☒-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.?")
 _SENTENCE = 25  # characters
 _FEW_ROWS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from asky.reading.pages.lines import Line, Rule, spelled_out
@@ -16,6 +16,7 @@ _MAX_CROSSINGS = 200_000
 _MAX_CELLS = 20_000
 _LAYOUT_LINES = 14  # of one cell: the page is set in boxes
 _FEW_CELLS = 6
+_BELOW = 100_003  # makes the number of a block that of its part below a table
 _OVER = 2.5  # points by which a text may run over the line beside it
 _MISFITS = 0.1  # of the lines
 _FILLED = 0.3  # of the cells: with fewer it is the grid of a chart
@@ -75,6 +76,7 @@ def with_grids(lines: Sequence[Line], rules: Sequence[Rule]) -> tuple[Line, ...]
             continue
         of_table = [found[at] for at in inside]
         gone = set(inside[1:])
+        found = _parted(found, {line.block for line in of_table}, max(line.base for line in of_table))
         found[inside[0]] = Line(
             table.text(),
             min(line.x0 for line in of_table),
@@ -90,6 +92,14 @@ def with_grids(lines: Sequence[Line], rules: Sequence[Rule]) -> tuple[Line, ...]
         )
         found = [line for at, line in enumerate(found) if at not in gone]
     return tuple(found)
+
+
+def _parted(lines: Sequence[Line], blocks: Set[int], base: float) -> list[Line]:
+    """Return the lines, of which those of a table's blocks that stand below it are blocks of their own."""
+    below = {block: _BELOW * (1 + abs(block)) for block in blocks}
+    return [
+        line._replace(block=below[line.block]) if line.block in below and line.base > base else line for line in lines
+    ]
 
 
 def _grids(rules: Sequence[Rule]) -> list[_Grid]:

@@ -20,6 +20,7 @@ _JOIN = 1.0  # points between two parts of a line
 _LIKE = 3.0  # points
 _APART = 60.0  # points between two rows
 _ALIKE = 2
+_SHORT_ROW = 18.0  # times the font's size: a row of a small table
 _AHEAD = 8  # pairs: rows have up to so many cells
 _EQUATION = re.compile(r"\s*\(?[A-Z]?\.?\d+(?:\.\d+)?[a-z]?\)\s*")
 _KIND = re.compile(rb'"type":"vector","argb":(-?\d+),"stroked":(\d),"rectangle":(\d)')
@@ -30,7 +31,12 @@ _WHITE = 0xFFFFFF
 
 
 def may_have_table(lines: Sequence[Line]) -> bool:
-    """Return whether lines beside others, in the file's order, stand below each other, as cells of a table do."""
+    """Return whether lines beside others, in the file's order, stand below each other, as cells of a table do.
+
+    So may short rows of several words: cells less than a letter apart are one line.
+    """
+    if _has_short_rows(lines):
+        return True
     pairs: list[tuple[Line, Line]] = []
     for before, after in pairwise(lines):
         if (
@@ -47,6 +53,30 @@ def may_have_table(lines: Sequence[Line]) -> bool:
             alike += is_next and _is_below(one[1], other[1]) and _is_below(one[0], other[0])
         if alike >= _ALIKE:
             return True
+    return False
+
+
+def _has_short_rows(lines: Sequence[Line]) -> bool:
+    """Return whether short rows of two words or more stand below each other."""
+    rows: list[list[float]] = []  # x0, x1, base, words
+    alike = 0
+    for line in lines:
+        words = line.text.count(" ") + 1
+        if rows and abs(line.base - rows[-1][2]) < 2:
+            rows[-1] = [min(line.x0, rows[-1][0]), max(line.x1, rows[-1][1]), line.base, rows[-1][3] + words]
+            continue
+        rows.append([line.x0, line.x1, line.base, words])
+        if len(rows) > 2:
+            one, other = rows[-3], rows[-2]
+            is_alike = (
+                min(one[3], other[3]) > 1
+                and max(one[1] - one[0], other[1] - other[0]) < _SHORT_ROW * line.size
+                and _THIN < other[2] - one[2] < _APART
+                and (abs(one[0] - other[0]) < _LIKE or abs(one[0] + one[1] - other[0] - other[1]) < 2 * _LIKE)
+            )
+            alike = alike + 1 if is_alike else 0
+            if alike >= _ALIKE:
+                return True
     return False
 
 
