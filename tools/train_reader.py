@@ -11,7 +11,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -23,7 +23,9 @@ from torch.nn import functional
 
 from asky.research.embedding.packaged import FOLDER, TOKENIZER_FILE
 from asky.research.reader.pairs import Pair, PairEncoder
+from tools.reader.card import card
 from tools.reader.export import export
+from tools.reader.figures import Figures, answer_figures, claim_figures, made_claims, onnx_reader, public_claims
 from tools.reader.network import ReaderNetwork, load_network
 from tools.reader.overlap import Measured, shares, texts_of
 from tools.reader.records import Group, made_groups, public_groups, read_lines, read_made
@@ -33,6 +35,7 @@ _WARM_UP = 0.02  # of the steps of a stage
 _LIST_WEIGHT = 0.5  # of the loss that sets the units of one question, and "none of them", against each other
 _POOL = 4096  # groups that are sorted by length together
 _MADE = Path(__file__).parent / "reader_data"
+_VALIDATED = 500  # claims of a set
 _SHOWN = 5  # records that share text with what is measured
 
 
@@ -75,9 +78,7 @@ def stage_groups(stage: Stage, public: Path | None, made: Sequence[object], seed
     return groups
 
 
-def batches(
-    groups: Sequence[Group], encoder: PairEncoder, random: Random, tokens: int = _BATCH_TOKENS
-) -> list[Batch]:
+def batches(groups: Sequence[Group], encoder: PairEncoder, random: Random, tokens: int = _BATCH_TOKENS) -> list[Batch]:
     """Return the groups in batches of pairs of like length, at most `tokens` in one, padding included."""
     made: list[Batch] = []
     for start in range(0, len(groups), _POOL):
@@ -139,8 +140,8 @@ def loss_of(network: ReaderNetwork, batch: Batch) -> torch.Tensor:
 class Run:
     """A training run in a folder: its state, its log and its weights."""
 
-    def __init__(self, folder: Path, network: ReaderNetwork, stages: Sequence[Stage]) -> None:
-        self.folder, self.network, self.stages = folder, network, stages
+    def __init__(self, folder: Path, network: ReaderNetwork, stages: Sequence[Stage], seed: int = 1) -> None:
+        self.folder, self.network, self.stages, self.seed = folder, network, stages, seed
         self.stage, self.step = 0, 0
         self.seconds = 0.0
         heads = [each for name, each in network.named_parameters() if name[:2] in ("a.", "b.")]
@@ -236,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     named = {each.name: each for each in STAGES}
     stages = [named[name] for name in given.stages.split(",")]
-    run = Run(given.run, load_network(given.weights, given.seed), stages)
+    run = Run(given.run, load_network(given.weights, given.seed), stages, given.seed)
     run.resume()
     encoder = PairEncoder(FOLDER / TOKENIZER_FILE)
     while run.stage < len(stages):
@@ -249,15 +250,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run.save()
     if given.export:
         export({name: weight.numpy() for name, weight in run.network.state_dict().items()}, given.export)
+        write_card(run, given.export, encoder, given.made, given.public)
     return 0
+
+
+def write_card(run: Run, folder: Path, encoder: PairEncoder, made: Path, public: Path | None) -> None:
+    """Measure the exported reader on the validation documents and sets, and write its card beside it."""
+    documents = read_made(made, "val")
+    read = onnx_reader(folder)
+    figures: dict[str, Figures] = {
+        "documents written for it, questions": answer_figures(read, encoder, documents),
+        "documents written for it, claims": claim_figures(read, encoder, made_claims(documents)),
+    }
+    if public is not None:
+        for name, claims in public_claims(public / "claims_val.jsonl.gz", _VALIDATED).items():
+            figures[name] = claim_figures(read, encoder, claims)
+    stages = [
+        f"stage `{each.name}`: {each.public:g} passes over the public sets, {each.made:g} over the documents, "
+        f"rate {each.rate:g}"
+        for each in run.stages
+    ]
+    stages.append(f"seconds in all: {run.seconds:,.0f}; seed {run.seed}")
+    (folder / "README.md").write_text(card(stages, _records(public, read_made(made, "train")), figures), "utf-8")
+    log = {name: {key: round(value, 4) for key, value in found.items()} for name, found in figures.items()}
+    (run.folder / "figures.json").write_text(json.dumps(log, indent=1), "utf-8")
 
 
 def _shared(folders: Sequence[Path], public: Path | None, made: Sequence[Any]) -> Sequence[tuple[str, str]]:
     """Return records that share text with what is measured, with the text."""
     measured = Measured(text for folder in folders for text in texts_of(folder))
+    return shares(_records(public, made), measured, _SHOWN)
+
+
+def _records(public: Path | None, made: Sequence[Any]) -> Iterator[Any]:
+    """Yield the documents written for the reader, then the records of the public sets."""
     files = [public / f"{task}_train.jsonl.gz" for task in ("answers", "claims")] if public is not None else []
-    records = chain(made, *map(read_lines, files))
-    return shares(records, measured, _SHOWN)
+    return chain(made, *map(read_lines, files))
 
 
 if __name__ == "__main__":

@@ -106,11 +106,18 @@ def texts_of(folder: Path) -> Iterator[str]:
             for record in read_lines(path):
                 yield from _strings(record)
         elif suffix == ".json" and path.suffix != ".gz":
-            yield from _strings(json.loads(path.read_text("utf-8")))
+            yield from _json_strings(path.read_text("utf-8", "replace"))
         elif suffix in _OFFICE:
             yield from _read_by_asky(path, _OFFICE[suffix])
         elif suffix in _TEXT and path.suffix != ".gz":
             yield path.read_text("utf-8", "replace")
+
+
+def _json_strings(text: str) -> Iterator[str]:
+    try:
+        yield from _strings(json.loads(text))
+    except ValueError:  # with comments, or cut short
+        yield text
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -208,6 +208,25 @@ def test_sets_are_capped_and_claims_may_have_several_sentences_as_evidence(tmp_p
     assert {group.targets for group in groups if group.is_claim} == {(0,)}
 
 
+def test_a_whole_run_writes_the_reader_its_card_and_its_figures(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    for part, count in (("train", 3), ("val", 2)):
+        with gzip.open(made / f"tiny_{part}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(each) + "\n" for each in made_documents(count, seed=count))
+
+    given = ["--weights", str(weights_file()), "--made", str(made), "--stages", "close", "--seed", "7"]
+    assert main([str(tmp_path / "run"), *given, "--export", str(tmp_path / "reader")]) == 0
+
+    card = (tmp_path / "reader/README.md").read_text()
+    figures = json.loads((tmp_path / "run/figures.json").read_text())
+    assert "| tiny | 3 | as asky |" in card
+    assert "seed 7" in card
+    assert figures["documents written for it, claims"]["claims"] == 6
+    assert answer_figures(onnx_reader(tmp_path / "reader"), PairEncoder(FOLDER / TOKENIZER_FILE), made_documents(2, 2))
+    assert (tmp_path / "reader/weights.bin").stat().st_size < 24_000_000
+
+
 def test_the_program_says_how_it_is_used() -> None:
     said = subprocess.run(
         [sys.executable, "-m", "tools.train_reader", "--help"], capture_output=True, text=True, check=True
