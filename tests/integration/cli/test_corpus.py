@@ -243,7 +243,8 @@ def test_an_empty_store_says_so_on_stderr_alone(asky: InProcess) -> None:
         assert "nothing is indexed yet" in done.err
         assert "asky corpus add" in done.err
     listed = asky("corpus", "list", "--json")
-    assert listed.json == {"schema": "asky.sources/1", "collection": "default", "sources": []}
+    nothing = {"schema": "asky.sources/1", "collection": "default", "sources": []}
+    assert listed.json == {**nothing, "unread": [], "unread_count": 0}
     assert listed.err == ""
 
 
