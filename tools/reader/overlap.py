@@ -61,7 +61,8 @@ class Measured:
             return ""
         hashes = _hashes(text)
         near = np.flatnonzero(self._bits[_low(hashes)])
-        for at in near[np.isin(hashes[near], self._known)].tolist():
+        places = np.searchsorted(self._known, hashes[near]).clip(max=max(0, len(self._known) - 1))
+        for at in near[self._known[places] == hashes[near]].tolist():
             for start in range(max(0, at - _STEP), min(at, len(text) - SHARED_CHARS) + 1):
                 fragment = text[start : start + SHARED_CHARS]
                 if fragment in self._text:
