@@ -65,7 +65,10 @@ class ModelParts:
         from asky.llm.extractive import model as extractive  # 45 ms with the stemmer: not for an endpoint
 
         settings = extractive.ExtractiveSettings(min_confidence=self._config.answer.min_confidence)
-        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, settings=settings)
+        from asky.research.reader.model import ShippedReader
+
+        read = ShippedReader().answers if embed is not None and "ASKY_NO_READER" not in self._environ else None
+        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, read=read, settings=settings)
 
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel

@@ -20,6 +20,7 @@ from asky.llm.extractive.document_answers import answer_about_documents, authors
 from asky.llm.extractive.mail_answers import answer_about_mails
 from asky.llm.extractive.presented import presented
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, queries, read_question, shorten
+from asky.llm.extractive.reader import ReadUnits, read_scored, reads
 from asky.llm.extractive.relevance import may_answer, relevance
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
@@ -52,6 +53,7 @@ class ExtractiveSettings:
     min_coverage: float = 0.3
     min_confidence: float = 0.0
     max_embedded: int = 24
+    min_answer: float = 0.5
     selection: SelectionSettings = field(default_factory=SelectionSettings)
 
 
@@ -68,10 +70,12 @@ class ExtractiveModel:
         *,
         read_passages: Callable[[str], Sequence[PassageText]],
         embed: Embed | None = None,
+        read: ReadUnits | None = None,
         settings: ExtractiveSettings | None = None,
     ) -> None:
         self._read_passages = read_passages
         self._embed = embed
+        self._reader = read
         self._settings = settings or ExtractiveSettings()
 
     @property
@@ -144,6 +148,9 @@ class ExtractiveModel:
             scored = [each for each in scored if may_answer(question, each, scorer)] or scored
             found = relevance(question, scored, scorer, embed)
             needed = limits.min_relevance if is_embedded else limits.min_coverage
+            if self._reader is not None and question.document is None and reads(question.text, scorer.passages):
+                scored = read_scored(question, scored, scorer, self._reader, limits.max_embedded)
+                found, needed = max((each.score for each in scored), default=0.0), limits.min_answer
             if is_embedded and len(question.names) >= _SEVERAL_NAMES:
                 needed *= _OF_SEVERAL
             judged.append(_Judged(question, scored, found / needed, round(found, 3) if is_embedded else None))

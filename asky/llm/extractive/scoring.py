@@ -113,6 +113,7 @@ class Scorer:
     """Scores the quotable units of passages, which are in rank order, for any number of questions."""
 
     def __init__(self, passages: Sequence[PassageText], units: Sequence[Unit]) -> None:
+        self.passages = passages
         self.units = units
         self._names = [passage.title for passage in passages]
         self._titles = [terms_of(name) for name in self._names]

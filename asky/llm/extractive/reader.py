@@ -1,0 +1,74 @@
+"""The reader as the built-in model uses it: which units answer a question, and how likely they do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from asky.llm.extractive.questions import ParsedQuestion
+from asky.llm.extractive.scoring import ScoredUnit, Scorer
+from asky.llm.extractive.units import PassageText, Unit
+from asky.text.languages import languages_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+ReadUnits = Callable[[Sequence[tuple[str, str, str]]], "np.ndarray"]
+"""Returns the logit of "this unit answers this question" for each question, unit and context, `float32[n]`."""
+
+# As the reader was trained; see `tools/reader/records.py`.
+_TITLE_WORDS, _BEFORE_WORDS = 12, 18
+_UNIT_WORDS = 80
+
+# The weight of a unit's score by words and by meaning beside the reader's logit, and the sum of both at which an answer
+# is as likely as none.
+_OF_SCORE = 2.0
+_CENTRE = 1.0
+
+
+def reads(question: str, passages: Sequence[PassageText]) -> bool:
+    """Return whether question and passages may be English, which is what the reader reads."""
+    asked = languages_of(question)
+    said = languages_of(" ".join(each.text for each in passages[:_PASSAGES]))
+    return bool(asked) and "en" in asked and "en" in said
+
+
+_PASSAGES = 5
+
+
+def read_scored(
+    question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Scorer, read: ReadUnits, most: int
+) -> list[ScoredUnit]:
+    """Return the first `most` of `scored` by how likely they answer, which is their `score` and `support` in [0, 1].
+
+    Ties keep their order. Raises what `read` raises.
+    """
+    near = scored[:most]
+    if not near:
+        return []
+    text = scorer.respelled(question.text)
+    items = [
+        (text, _cut(each.unit.labelled or each.unit.quote, _UNIT_WORDS), _context(each.unit, scorer)) for each in near
+    ]
+    logits = read(items).tolist()
+    shares = [_share(logit + _OF_SCORE * each.score) for each, logit in zip(near, logits, strict=True)]
+    judged = [replace(each, score=share, support=share) for each, share in zip(near, shares, strict=True)]
+    return sorted(judged, key=lambda each: -each.score)
+
+
+def _share(signal: float) -> float:
+    return 1 / (1 + math.exp(_CENTRE - signal))
+
+
+def _context(unit: Unit, scorer: Scorer) -> str:
+    """Return what a unit stands below and behind: the nearest heading or the title, and the unit before it."""
+    title = unit.heading or unit.section.rpartition(" › ")[2] or scorer.title_of(unit)
+    before = scorer.before(unit)
+    parts = (_cut(title, _TITLE_WORDS), _cut(before.quote, _BEFORE_WORDS) if before is not None else "")
+    return " | ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _cut(text: str, count: int) -> str:
+    return " ".join(text.split()[:count])
