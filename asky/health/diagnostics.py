@@ -64,10 +64,10 @@ def diagnose(
     yield check_leftovers(paths, prepared_models(environ), now=time.time())
     fingerprints: list[str] = []
     yield from _check_contents(paths, config, fingerprints, full=full, repair=repair)
-    model = check_model(config, fingerprints=fingerprints)
+    model = check_model(config, fingerprints=fingerprints, models=paths.models)
     yield model
     if model.state == "ok":
-        yield from check_embedding(config)
+        yield from check_embedding(config, paths.models)
 
 
 def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[Check]]:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from asky.research.index.background import BackgroundEmbedding
     from asky.research.index.reranking import Reranker
     from asky.research.local.files import LocalRoots
+    from asky.research.reader.port import ChosenReader
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
     from asky.runs.starter import RunStarter, Worker
@@ -196,7 +197,7 @@ class Services:
     def _embedding_settings(self) -> EmbeddingSettings:
         from asky.research.embeddings import EmbeddingSettings
 
-        return EmbeddingSettings(**asdict(self.config.research.embedding))
+        return EmbeddingSettings(**asdict(self.config.research.embedding), own_models=str(self.paths.models))
 
     def embedding_usage(self) -> EmbeddingUsage | None:
         """Return what this process has embedded so far, or `None` if no embedding model was opened."""
@@ -221,11 +222,16 @@ class Services:
         )
 
     def _reranker(self, model: str) -> Reranker:
-        from asky.research.embedding.cross_encoder import open_cross_encoder
-        from asky.research.index.reranking import Reranker
+        from asky.wiring.readers import make_reranker  # imports numpy
 
-        only_local = self.config.research.embedding.local_files_only
-        return Reranker(lambda: open_cross_encoder(model, local_files_only=only_local, listener=self.listener))
+        return make_reranker(model, self.paths.models)
+
+    @cached_property
+    def reader(self) -> ChosenReader:
+        """What reads questions with units, and claims with evidence; a `PairReader`."""
+        from asky.wiring.readers import make_reader  # imports numpy
+
+        return make_reader(self.config.research.reader, self.paths.models)
 
     def sub_questions(self, query: str) -> tuple[str, ...]:
         """Return the questions that `query` asks one after the other, as the built-in model takes them apart."""
