@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,21 +17,30 @@ if TYPE_CHECKING:
     from asky.research.reader.port import PairReader
 
 
-def make_reader(chosen: ReaderSettings, own: Path) -> ChosenReader:
-    """Return the reader; `own` is the folder of downloaded models. None is opened before it reads."""
-    shipped = ShippedReader()
+class ReaderParts:
+    """The reader, and what orders search results; `own` is the folder of downloaded models.
 
-    def named(model: str, calibration: Calibration | None = None) -> PairReader:
+    None is opened before it reads.
+    """
+
+    def __init__(self, chosen: ReaderSettings, own: Path) -> None:
+        self._chosen = chosen
+        self._own = own
+        self._shipped = ShippedReader()
+
+    @cached_property
+    def reader(self) -> ChosenReader:
+        """What answers and gives verdicts, as the configuration names it."""
+        chosen = self._chosen
+        answers = self._named(chosen.answers, Calibration(chosen.answer_scale, chosen.answer_offset))
+        verdicts = answers if chosen.verdicts == chosen.answers else self._named(chosen.verdicts)
+        return ChosenReader(chosen.answers, chosen.verdicts, answers.answers, verdicts.verdicts)
+
+    def reranker(self, model: str) -> Reranker:
+        """Return what orders search results by that cross-encoder."""
+        return Reranker(self._named(model).answers)
+
+    def _named(self, model: str, calibration: Calibration | None = None) -> PairReader:
         if model == BUILT_IN:
-            return shipped
-        return NamedReader(model, partial(open_cross_encoder, model, own=own), calibration)
-
-    answers = named(chosen.answers, Calibration(chosen.answer_scale, chosen.answer_offset))
-    same = chosen.verdicts == chosen.answers
-    verdicts = answers if same else named(chosen.verdicts)
-    return ChosenReader(chosen.answers, chosen.verdicts, answers.answers, verdicts.verdicts)
-
-
-def make_reranker(model: str, own: Path) -> Reranker:
-    """Return what orders search results by that cross-encoder."""
-    return Reranker(NamedReader(model, partial(open_cross_encoder, model, own=own)).answers)
+            return self._shipped
+        return NamedReader(model, partial(open_cross_encoder, model, own=self._own), calibration)

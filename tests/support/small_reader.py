@@ -66,15 +66,43 @@ def _graph(table: np.ndarray) -> onnx.ModelProto:
         helper.make_node("Mul", ["values", "weights"], ["weighted"]),
         helper.make_node("ReduceSum", ["weighted", "tokens"], ["logits"], keepdims=0),
     ]
-    constants = [
-        numpy_helper.from_array(table, "table"),
-        numpy_helper.from_array(np.array([2]), "last"),
-        numpy_helper.from_array(np.array([1]), "tokens"),
-    ]
+    return _model(nodes, "logits", table, 2)
+
+
+def _model(nodes: Sequence[onnx.NodeProto], output: str, table: np.ndarray, dimensions: int) -> onnx.ModelProto:
+    """The model of these nodes, which may use `table` and the numbers of dimensions `last` and `tokens`."""
+    numbers = {"table": table, "last": np.array([2]), "tokens": np.array([1])}
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
         for name in ("input_ids", "attention_mask")
     ]
-    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", table.shape[1]])]
-    graph = helper.make_graph(nodes, "reader", inputs, outputs, constants)
+    shape = ["batch", "length", table.shape[1]] if dimensions == 3 else ["batch", table.shape[1]]
+    outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)]
+    constants = [numpy_helper.from_array(value, name) for name, value in numbers.items()]
+    graph = helper.make_graph(nodes, "small", inputs, outputs, constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def save_small_embedder(folder: Path, *, kinds: Sequence[str] = ("Transformer", "Pooling", "Normalize")) -> Path:
+    """Fills `folder` with a model that embeds a text as the mean of its words' vectors of four numbers."""
+    words = {"quay": (1, 0, 0, 1), "moon": (0, 1, 0, 1), "ferry": (1, 0, 0, 0)}
+    folder.mkdir(parents=True)
+    vocabulary = {word: at for at, word in enumerate([*SPECIAL, *words])}
+    save_tokenizer(folder, vocabulary)
+    table = np.full((len(vocabulary), 4), 0.1, dtype=np.float32)
+    table[len(SPECIAL) :] = list(words.values())
+    graph = _model([helper.make_node("Gather", ["table", "input_ids"], ["vectors"])], "vectors", table, 3)
+    (folder / "onnx").mkdir()
+    (folder / "onnx/model.onnx").write_bytes(graph.SerializeToString())
+    paths = ("", "1_Pooling", "2_Normalize")
+    named = zip(paths, kinds, strict=True)
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in named]
+    (folder / "1_Pooling").mkdir()
+    for name, value in (
+        ("config.json", {"architectures": ["BertModel"], "hidden_size": 4, "max_position_embeddings": 64}),
+        ("modules.json", modules),
+        ("1_Pooling/config.json", {"pooling_mode_mean_tokens": True}),
+        ("sentence_bert_config.json", {"max_seq_length": 64}),
+    ):
+        (folder / name).write_text(json.dumps(value), "utf-8")
+    return folder

@@ -84,6 +84,11 @@ def write_record(model: OwnModel) -> None:
     (model.folder / RECORD).write_text(json.dumps(model.encode(), indent=1) + "\n", "utf-8")
 
 
+def lock_of(parts: Path) -> Path:
+    """Return the file that a process locks while it downloads to `parts`."""
+    return parts.with_name(f"{parts.name}.lock")
+
+
 class OwnModels:
     """The downloaded models in `folder`, which need not exist."""
 

@@ -13,7 +13,7 @@ from asky.errors import NotConfigured
 from asky.research.embedding.cross_encoder import open_cross_encoder
 from asky.research.embedding.processor import this_processor
 from asky.research.reader.named import Calibration, NamedReader
-from asky.wiring.readers import make_reader, make_reranker
+from asky.wiring.readers import ReaderParts
 from tests.support.small_reader import ANSWERING, NLI, SPECIAL, WORDS, save_small_reader, save_tokenizer
 
 CLAIMS = [("The ferry runs.", "it agrees"), ("The ferry runs.", "it denies"), ("The ferry runs.", "the moon")]
@@ -118,17 +118,17 @@ def test_the_file_for_this_processor_is_run(tmp_path: Path) -> None:
 
 def test_the_configuration_names_both_readers(tmp_path: Path) -> None:
     scoring, judging = save_small_reader(tmp_path / "a"), save_small_reader(tmp_path / "b", NLI, WORDS)
-    chosen = make_reader(
-        ReaderSettings(answers=str(scoring), verdicts=str(judging), answer_offset=-2), tmp_path / "own"
-    )
+    settings = ReaderSettings(answers=str(scoring), verdicts=str(judging), answer_offset=-2)
+    parts = ReaderParts(settings, tmp_path / "own")
+    chosen = parts.reader
     assert chosen.answers([("Where?", "quay", "")]).tolist() == [3]
     assert chosen.verdicts(CLAIMS).argmax(axis=1).tolist() == [0, 1, 2]
-    scores = make_reranker(str(scoring), tmp_path / "own").scores("where", ["quay", "moon"])
+    scores = parts.reranker(str(scoring)).scores("where", ["quay", "moon"])
     assert scores[0] > 0.9 > 0.1 > scores[1]
 
 
 def test_a_name_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
-    chosen = make_reader(ReaderSettings(answers="org/absent"), tmp_path / "own")
+    chosen = ReaderParts(ReaderSettings(answers="org/absent"), tmp_path / "own").reader
     with pytest.raises(NotConfigured, match="org/absent is not on this machine") as caught:
         chosen.answers([("Where?", "quay", "")])
     assert caught.value.hint == "`asky models get org/absent` downloads it"
