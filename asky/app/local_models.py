@@ -12,8 +12,9 @@ from asky.config.paths import resolve_paths
 from asky.errors import AskyError, NotConfigured, UsageError
 from asky.events import Listener, ignore
 from asky.research.embedding import packaged
-from asky.research.embedding.models import find_local_model, hub_address, hub_id, is_folder, is_hub_off
+from asky.research.embedding.models import find_local_model, hub_address, hub_id, is_folder, is_hub_off, onnx_file
 from asky.research.embedding.own_models import OwnModel, OwnModels
+from asky.research.embedding.processor import this_processor
 from asky.research.reader.port import BUILT_IN
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class LocalModelService:
         except NotConfigured:
             return None
         found = self._named(name)
-        return found if found.path is not None else None
+        runs = found.path is not None and onnx_file(found.path, processor=this_processor()) is not None
+        return found if runs else None
 
     async def look_up(self, name: str, *, offline: bool = False) -> HubModel:
         """Return what the hub has of the model `name`: its files for this processor, with their sizes.

@@ -25,8 +25,8 @@ from asky.net.retry import Pauses, Retry, Waiting, named_wait_s
 if TYPE_CHECKING:
     import httpx2
 
-_HEAD_S = 20.0
-"""Seconds until the head of a response, connecting included. Storage hosts answer within one."""
+_HEAD_S = 15.0
+"""Seconds until the head of a response, connecting included; a host that is silent for so long is given up."""
 
 _SILENCE_S = 30.0
 """Seconds between two pieces of a body after which the connection counts as broken."""
@@ -182,7 +182,7 @@ class Downloads:
                 with anyio.move_on_after(_HEAD_S) as scope:
                     response = await client.send(request, stream=True)
                 if scope.cancelled_caught:
-                    raise TimedOut(f"{host} did not answer within {_HEAD_S:g} s")
+                    raise TimedOut(f"{host} did not answer within {_HEAD_S:g} s", retryable=False)
                 try:
                     yield response
                 finally:

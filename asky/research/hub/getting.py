@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from asky.concurrency import in_thread
+from asky.config.paths import ensure_private_dir
 from asky.errors import AskyError, NotConfigured, ProviderError, StoreBusy, StoreFull
 from asky.events import Listener, StageAdvanced, StageFinished, StageStarted, ignore
 from asky.research.embedding.cross_encoder import open_cross_encoder
@@ -18,7 +19,7 @@ from asky.research.embedding.own_models import OwnModel, OwnModels, lock_of, wri
 from asky.research.embedding.processor import this_processor
 from asky.research.embedding.recipe import read_recipe
 from asky.research.embedding.shipped import read_sums
-from asky.research.hub.repository import Hub, HubFile, HubModel, explained, file_path
+from asky.research.hub.repository import Hub, HubFile, HubModel, file_path, raise_explained
 
 _MB = 1_000_000
 _SPARE = 64 * _MB
@@ -75,8 +76,8 @@ def _prepare(parts: Path, model: HubModel, held: ExitStack) -> None:
     """Make the folder, lock it, and remove what is left of another commit."""
     from filelock import FileLock, Timeout  # 20 ms: only where something is downloaded
 
+    ensure_private_dir(parts)
     try:
-        parts.mkdir(parents=True, exist_ok=True)
         try:
             held.enter_context(FileLock(lock_of(parts), timeout=0, mode=0o600, thread_local=False))
         except Timeout as error:
@@ -84,7 +85,7 @@ def _prepare(parts: Path, model: HubModel, held: ExitStack) -> None:
         commit = parts / ".commit"
         if not commit.exists() or commit.read_text("utf-8") != model.commit:
             shutil.rmtree(parts)
-            parts.mkdir()
+            parts.mkdir(mode=0o700)
             commit.write_text(model.commit, "utf-8")
         there = sum(path.stat().st_size for path in parts.rglob("*") if path.is_file())
         free = shutil.disk_usage(parts).free
@@ -101,7 +102,7 @@ async def _get_file(hub: Hub, model: HubModel, file: HubFile, parts: Path, progr
     try:
         await hub.downloads.save(file_path(model.name, model.commit, file.path), target, file.size, progress)
     except AskyError as error:
-        raise explained(error, model.name, model.host) from error
+        raise_explained(error, model.name, model.host)
     problem = await in_thread(_difference, target, file)
     if problem:
         await in_thread(target.unlink)

@@ -10,10 +10,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
-from asky.errors import AskyError, AuthenticationFailed, NotConfigured, ProviderError, Unreachable
+from asky.errors import AskyError, AuthenticationFailed, NotConfigured, ProviderError, TimedOut, Unreachable
 from asky.net.downloads import Downloads, NotServed
 from asky.net.retry import Waiting
 from asky.research.embedding.labels import uses_of
@@ -102,24 +102,26 @@ class Hub:
         try:
             return await self.downloads.read(path, max_bytes=max_bytes)
         except AskyError as error:
-            raise explained(error, name, self.downloads.host) from error
+            raise_explained(error, name, self.downloads.host)
 
 
 _CONVERT = "convert it with `optimum-cli export onnx`, and name the folder"
 
 
-def explained(error: AskyError, name: str, host: str) -> AskyError:
-    """Return `error`, which ended a request for the model `name`, with what it means there and what to do."""
+def raise_explained(error: AskyError, name: str, host: str) -> NoReturn:
+    """Raise `error`, which ended a request for the model `name`, as what it means there, with what to do."""
     if isinstance(error, NotServed) and error.status in _MISSING:
         if "gated" in error.headers.get("x-error-code", "").lower():
-            return AuthenticationFailed(
+            raise AuthenticationFailed(
                 f"{host} gives {name} only to those who sign in",
                 hint="download it with the hub's own program: asky finds it in its cache",
-            )
-        return NotConfigured(f"{host} has no public model called {name}", hint="the name is ORGANISATION/MODEL")
-    if isinstance(error, Unreachable) and error.hint is None:
+            ) from error
+        raise NotConfigured(
+            f"{host} has no public model called {name}", hint="the name is ORGANISATION/MODEL"
+        ) from error
+    if isinstance(error, Unreachable | TimedOut) and error.hint is None:
         error.hint = "try again: what was downloaded is kept; or copy the model's folder here and name that"
-    return error
+    raise error
 
 
 def file_path(name: str, commit: str, path: str) -> str:

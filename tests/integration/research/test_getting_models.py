@@ -330,3 +330,46 @@ def test_names_are_completed(tmp_path: Path, hub: HubTwin) -> None:
 
     assert completed("asky", "models", "rm", "org/") == [SCORER]
     assert "cross-encoder/ms-marco-MiniLM-L6-v2" in completed("asky", "models", "get", "cross-encoder/")
+
+
+def test_what_the_hubs_own_program_downloaded_is_used_if_it_runs_as_it_is(tmp_path: Path, hub: HubTwin) -> None:
+    root = tmp_path / "hf" / "hub" / "models--org--scorer"
+    folder = root / "snapshots" / "abc123"
+    save_small_reader(folder, graphs=())
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (root / "refs").mkdir()
+    (root / "refs" / "main").write_text("abc123", "ascii")
+    assert json.loads(models(tmp_path, "get", SCORER, "--yes", "--json", hub=hub).stdout)["source"] == "download"
+    models(tmp_path, "rm", SCORER)
+    save_small_reader(folder)
+    requests = len(hub.requests)
+    done = models(tmp_path, "get", SCORER, "--json", hub=hub)
+    assert (json.loads(done.stdout)["source"], json.loads(done.stdout)["path"]) == ("cache", str(folder))
+    assert len(hub.requests) == requests
+    refused = models(tmp_path, "rm", SCORER)
+    assert refused.returncode == 3
+    assert "which other programs share" in refused.stderr
+    assert folder.exists()
+
+
+def test_downloads_are_readable_by_the_user_alone(tmp_path: Path, hub: HubTwin) -> None:
+    assert models(tmp_path, "get", SCORER, "--yes", hub=hub).returncode == 0
+    for folder in (own(tmp_path).folder, own(tmp_path).place(SCORER), own(tmp_path).folder.parent):
+        assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_the_doctor_checks_readers_that_are_named(tmp_path: Path, hub: HubTwin) -> None:
+    assert models(tmp_path, "get", SCORER, "--yes", hub=hub).returncode == 0
+
+    def found(**environ: str) -> list[tuple[str, str]]:
+        done = run_here("doctor", "--json", home=tmp_path, environ=environ)
+        checks = json.loads(done.stdout)["checks"]
+        return [(each["state"], each["message"]) for each in checks if each["name"] == "reader"]
+
+    assert found() == []
+    right = {"ASKY_RESEARCH__READER__ANSWERS": SCORER}
+    assert found(**right) == [("ok", f"research.reader.answers: {SCORER}")]
+    assert "single output" in found(ASKY_RESEARCH__READER__VERDICTS=SCORER)[0][1]
+    assert "is not on this machine" in found(ASKY_RESEARCH__READER__VERDICTS="org/absent")[0][1]
+    (own(tmp_path).place(SCORER) / "tokenizer.json").write_text("{}")
+    assert found(**right)[0][0] == "problem"
