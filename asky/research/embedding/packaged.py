@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from asky.research import shipped
+from asky.research.embedding import shipped
 from asky.research.embedding.recipe import EmbeddingModel
-from asky.research.shipped import ShippedFile
+from asky.research.embedding.shipped import ShippedFile
 
 NAMES = frozenset({"all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"})
 FOLDER = Path(__file__).parents[2] / "models" / "all-MiniLM-L6-v2"
@@ -37,5 +37,5 @@ MODEL = EmbeddingModel(
 
 
 def check_files(folder: Path = FOLDER, *, fully: bool = False) -> None:
-    """Compare the files of the model with what was shipped; see `asky.research.shipped`."""
+    """Compare the files of the model with what was shipped; see `asky.research.embedding.shipped`."""
     shipped.check_files(folder, FILES, called="embedding model", fully=fully)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,8 @@ import numpy.typing as npt
 from asky.errors import NotConfigured
 from asky.research.embedding import packaged
 from asky.research.embedding.onnx_backend import open_session, padded
-from asky.research.shipped import ShippedFile, check_files
-
-if TYPE_CHECKING:
-    from asky.research.reader.pairs import Pair, PairEncoder
+from asky.research.embedding.shipped import ShippedFile, check_files
+from asky.research.reader.pairs import Pair, PairEncoder
 
 Floats = npt.NDArray[np.float32]
 
@@ -36,7 +34,7 @@ _BATCH_TOKENS = 768  # padding included
 
 
 class ShippedReader:
-    """Reads questions with units, and claims with evidence. Opened when it first reads. Thread-safe."""
+    """The `PairReader` inside asky. Opened when it first reads. Thread-safe."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -73,8 +71,6 @@ class ShippedReader:
 
     @cached_property
     def _encoder(self) -> PairEncoder:
-        from asky.research.reader.pairs import PairEncoder
-
         packaged.check_files()
         return PairEncoder(packaged.FOLDER / packaged.TOKENIZER_FILE)
 
