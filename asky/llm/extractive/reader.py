@@ -25,7 +25,7 @@ _UNIT_WORDS = 80
 # The weight of a unit's score by words and by meaning beside the reader's logit, and the sum of both at which an answer
 # is as likely as none.
 _OF_SCORE = 2.0
-_CENTRE = 1.0
+_CENTRE = 1.3
 
 
 def reads(question: str, passages: Sequence[PassageText]) -> bool:
