@@ -15,6 +15,7 @@ from itertools import pairwise, zip_longest
 from typing import Literal, Protocol
 
 from asky.llm.extractive.forms import form_of, is_head, small_objects
+from asky.llm.extractive.indices import shown_text
 from asky.llm.extractive.pieces import (
     FENCE_LINE,
     LIST_MARKER,
@@ -32,7 +33,6 @@ from asky.llm.extractive.pieces import (
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.beside.remarks import remark_spans, without_remarks
-from asky.text.plain import plain
 from asky.text.tables import bar_tables, cells_of
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span
@@ -113,7 +113,7 @@ class Unit:
         """Return `text` as it is quoted: on one line, or in lines for a list, a table or code.
 
         Inline markup is shown as text. A source's own `[3]` would read as a citation of the answer, and is left out of
-        prose.
+        prose; the index of a path is none.
         """
         if self.kind == "code":
             return self.text
@@ -186,7 +186,6 @@ _BIBLIOGRAPHY = re.compile(
     r"(?:^|› )(?:[\dIVX]+\.?\s+)?(?:references|bibliography|works cited|(?:cited )?literature|literature cited)$",
     re.IGNORECASE,
 )
-_REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _TOP_INDEX = re.compile(r"^(?:\[\d+\])+\.(?=\w)", re.MULTILINE)  # of `[0].note: ...`, a sentence in a list of JSON
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
@@ -487,7 +486,7 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
 
 @lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text
 def _one_line(text: str) -> str:
-    return " ".join(_REFERENCE_NUMBER.sub("", plain(_TOP_INDEX.sub("", text))).split())
+    return " ".join(shown_text(_TOP_INDEX.sub("", text)).split())
 
 
 def _is_item(text: str) -> bool:
