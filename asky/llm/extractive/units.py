@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Literal, Protocol
 
-from asky.llm.extractive.forms import form_of, is_head, small_objects
+from asky.llm.extractive.forms import form_of, is_code_name, is_head, loose_code, small_objects
 from asky.llm.extractive.indices import shown_text
 from asky.llm.extractive.pieces import (
     FENCE_LINE,
@@ -258,6 +258,8 @@ def _units_of(text: str, title: str, parts: Sequence[tuple[int, str]], names: Se
     form = form_of(text, title)
     if form == "prose" or _FRONT_MATTER.match(text):
         yield from _prose(text, parts, names)
+    elif form == "code" and not is_code_name(title):
+        yield from _prose(text, parts, names, loose_code(text))
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())
     elif form == "fields":
@@ -286,7 +288,9 @@ def _unit(
 # prose, which may have lists, tables and code in it
 
 
-def _prose(text: str, parts: Sequence[tuple[int, str]], names: Sequence[str]) -> Iterator[Unit]:
+def _prose(
+    text: str, parts: Sequence[tuple[int, str]], names: Sequence[str], loose: Sequence[Span] = ()
+) -> Iterator[Unit]:
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
     if front:
@@ -295,7 +299,7 @@ def _prose(text: str, parts: Sequence[tuple[int, str]], names: Sequence[str]) ->
     if not front and (inside := code_begun_before(text)):
         yield from _code_blocks(text, Span(0, inside.start), frozenset())
         begin = inside.end
-    fences = code_in(text, begin)
+    fences = [(each.start, each.end, each) for each in loose] or code_in(text, begin)
     for (start, path), (stop, _) in pairwise([*parts, (len(text), "")]):
         part = Span(max(begin, start), max(begin, stop))
         yield from _section(text, part, path.rpartition(" › ")[2], [f for f in fences if start <= f[0] < stop], names)
@@ -315,7 +319,8 @@ def _section(text: str, part: Span, named: str, fences: Sequence[Code], names: S
         kind, span = pieces[number]
         body = text[span.start : span.end]
         before_code = pieces[number + 1 : number + 2] and pieces[number + 1][0] == "code"
-        leads = _LEADS_IN.search(body) or (before_code and not is_ended(body))
+        is_fenced = not before_code or pieces[number + 1][1] not in [inner for _, _, inner in fences]
+        leads = is_fenced and (_LEADS_IN.search(body) or (before_code and not is_ended(body)))
         end = block_end(text, pieces, number, leads=bool(leads))
         block = pieces[number:end]
         number = end
