@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from asky.llm.extractive.indices import indices_in_code
+from asky.llm.extractive.indices import indices_in_code, shown_text
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind
 from asky.llm.port import ABSTENTION
 from asky.text.plain import plain
@@ -62,7 +62,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     """Return a unit as Markdown; each line of a list and each sentence has its key: without, it would be unsourced."""
     key, lines = passage.key, unit.quote.split("\n")
     if unit.kind == "property":  # it says nothing without the note that it is a property of
-        return f"- {passage.title.removesuffix('.md')}: {_cited(' '.join(lines), key)}"
+        return f"- {passage.title.removesuffix('.md')}: {_cited(shown_text(' '.join(lines)), key)}"
     if unit.kind == "code":
         body = _aligned(unit.quote.strip("\n"))
         if "\n" not in body and "`" not in body:
