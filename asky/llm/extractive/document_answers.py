@@ -13,6 +13,7 @@ from asky.llm.extractive.units import PassageText, Unit, UnitKind
 from asky.text.definitions import is_private
 from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion, title_terms
+from asky.text.tables import bar_tables
 from asky.text.terms import terms_of
 from asky.values import Span
 
@@ -335,6 +336,8 @@ def _headers(document: _Document, rows: int = 0) -> Iterator[Unit]:
             seen.add(header)
             yield from (_made(number, passage, line, "item") for line in lines[:above])
             first = first or [_made(number, passage, line, "row") for line in lines[above : above + rows]]
+        tables = [] if rows else [table for table in bar_tables(passage.text) if any(table.names)]
+        yield from (_made(number, passage, table.lines[0], "table") for table in tables)
     yield from first
 
 

@@ -38,6 +38,7 @@ _CODE_LINE = re.compile(
 _MEMBER = re.compile(r"^\s*([^\s:=]*\[\d+\])\.[^\s:=.]+\s*[:=]", re.MULTILINE)
 _MAX_MEMBERS = 2
 _BLOCK = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_BIBTEX = re.compile(r"^@[A-Za-z]{3,20}[ \t]*\{[^\n]*,[ \t]*$", re.MULTILINE)
 _CODE_NAME = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|kts|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|zsh|sql|lua|r|jl"
     r"|pl|ps1|dart|ex|exs|erl|hs|clj|vue|css|scss|tf|gradle|proto)$|^(?:Dockerfile|Makefile)$",
@@ -64,7 +65,8 @@ def form_of(text: str, title: str = "") -> Form:
     if rows >= _MOST * len(lines):
         return "rows"
     settings = [line for line in lines if not _BESIDE_SETTINGS.match(line)] or lines
-    if _share(settings, _FIELD, whole=True) >= _MOST and _share(settings, _PATH) >= _PATH_SHARE:
+    is_work = _BIBTEX.search(text) is not None  # a line of an entry says nothing alone
+    if not is_work and _share(settings, _FIELD, whole=True) >= _MOST and _share(settings, _PATH) >= _PATH_SHARE:
         return "fields"
     return "code" if _looks_like_code(text) else "prose"
 

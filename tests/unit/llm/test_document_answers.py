@@ -372,3 +372,13 @@ def test_code_above_the_first_heading_names_no_author() -> None:
         title="Sluice",
     )
     assert answer("Who is the author?", replace(code, authors="")) == []
+
+
+def test_the_columns_of_a_table_in_a_text_are_those_of_its_head() -> None:
+    fees = Passage(
+        "# Fees\n\n| Berth | Fee |\n|---|---|\n| A1 | 120 |\n\nBoats pay in May.\n\nBerth | Owner\n--- | ---\nA1 | Ida"
+    )
+    assert answer("Which columns does the table have?", replace(fees, title="Fees", authors="")) == [
+        "| Berth | Fee |",
+        "Berth | Owner",
+    ]

@@ -454,3 +454,11 @@ def test_sentences_among_code_without_a_fence_are_no_code() -> None:
         ("code", "gate = sluice.open(4)\ngate.shut()"),
     ]
     assert {kind for kind, _ in kinds(text, "sluice.py")} == {"code"}
+
+
+def test_an_entry_of_bibtex_is_one_unit() -> None:
+    entry = '@inproceedings{vane-2021,\n  title = {{Sluice: A Tool}},\n  author = "Vane, Ruth",\n  year = 2021,\n}'
+    assert kinds(entry, "sluice.rtf") == [("code", entry)]
+    assert kinds(f"Citing Sluice\n\nHere is how to cite it:\n\n{entry}", "sluice.docx") == [("code", entry)]
+    entries = "\n\n".join(f"@book{{holm-{year},\n  title = {{Ropes}},\n  year = {year}\n}}" for year in (1990, 1991))
+    assert kinds(entries, "gates.bib") == [("code", each) for each in entries.split("\n\n")]
