@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from asky.llm.extractive.indices import indices_in_code, shown_text
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind
 from asky.llm.port import ABSTENTION
+from asky.text.indices import indices_in_code, shown_text
 from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
 from asky.text.terms import words

@@ -15,7 +15,6 @@ from itertools import pairwise, zip_longest
 from typing import Literal, Protocol
 
 from asky.llm.extractive.forms import form_of, is_code_name, is_head, loose_code, small_objects
-from asky.llm.extractive.indices import shown_text
 from asky.llm.extractive.pieces import (
     FENCE_LINE,
     LIST_MARKER,
@@ -33,6 +32,7 @@ from asky.llm.extractive.pieces import (
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.beside.remarks import remark_spans, without_remarks
+from asky.text.indices import shown_text
 from asky.text.tables import bar_tables, cells_of
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span

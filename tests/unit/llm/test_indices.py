@@ -6,8 +6,8 @@ import pytest
 
 from asky.evidence.verification.checked_reply import check_reply
 from asky.llm.extractive.answer import abstain, quote_units
-from asky.llm.extractive.indices import indices_in_code, shown_text
 from asky.llm.extractive.units import read_units
+from asky.text.indices import indices_in_code, shown_text
 from asky.values import Evidence, Location, Source, Span
 from tests.unit.llm.test_extractive_units import Passage
 
