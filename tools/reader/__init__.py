@@ -1,0 +1,1 @@
+"""The training of the reader: one small model that reads a question with a passage, and a claim with its evidence."""
