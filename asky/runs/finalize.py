@@ -33,6 +33,7 @@ from asky.research.writing.formulas import note_formulas
 from asky.research.writing.history import session_messages
 from asky.runs.journal.journal import get_or_record
 from asky.storage.sessions import NewMessage
+from asky.text.indices import indices_in_code
 from asky.values import Answer, Citation, Evidence, Location, Source, Span, StoppedBy, Usage
 
 if TYPE_CHECKING:
@@ -259,7 +260,9 @@ class Finalizer:
         chunks, sources = counted["chunks"], counted["sources"]
         searched = f"Searched {chunks:,} passage{'s' * (chunks != 1)} of {sources:,} source{'s' * (sources != 1)}"
         if self.journal.state.research.queries:
-            searched += " for " + "; ".join(f"“{query}”" for query in self.journal.state.research.queries)
+            searched += " for " + "; ".join(
+                f"“{indices_in_code(query)}”" for query in self.journal.state.research.queries
+            )
         unread = describe_files([each for each in self.question.unread if each.verdict not in NO_TEXT_EXPECTED])
         return f"{text}\n\n{searched}." + (f" Not read: {unread}." if unread else "")
 

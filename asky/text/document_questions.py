@@ -7,7 +7,7 @@ parts of a document that hold the answer: its first page, its abstract, its conc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -52,7 +52,8 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
         r"\bauthors?(?:hip)?\b(?! (?:propos|us|find|found|conclu|claim|report|argu|suggest|recommend|do|did|say|show|"
         r"mean|introduc|present|describ|evaluat|compar|train|test|measur)\w*)|"
         rf"\bwho (?:wrote|writes|has written|authored|published|made|created) (?={_THIS}\b|[\"“']?[A-Z])|\bby whom\b|"
-        rf"\bwho(?: is|'s|s| was) {_THIS} (?:by|from)\b|\bwritten by\b(?=\W*$)",
+        rf"\bwho(?: is|'s|s| was) {_THIS} (?:by|from)\b|\bwritten by\b(?=\W*$)|"
+        r"\bwhose (?:notes?|papers?|articles?|essays?|posts?|books?|poems?|stor(?:y|ies)) (?:is|are|was|were)\b",
     ),
     (
         "affiliation",
@@ -148,7 +149,7 @@ _PATTERNS: tuple[tuple[Aspect, str], ...] = (
 )
 # Compiling all patterns takes 40 ms: those of an aspect wait for a question with one of these.
 _SIGNS: dict[Aspect, str] = {
-    "authors": "author wr who whom made creat publish by",
+    "authors": "author wr who whom whose made creat publish by",
     "date": "when year date old",
     "definitions": (
         "class struct record function method procedure routine subroutine exception error interface protocol trait "
@@ -260,7 +261,7 @@ class DocumentQuestion:
     `aspects` are what it asks for, `subject` the stems that name the documents, if any; `points_back` is set if a
     pronoun does ("who wrote it?"). `terms` are the stems of the question that say more. `of_project` is set if it asks
     about a project, which its README describes. `files` are the stems of each file name in it, `kinds` the kinds of
-    definitions in source code that it asks for.
+    definitions in source code that it asks for. `sides` are the parts of subject and files that "and" joins, if any.
     """
 
     aspects: tuple[Aspect, ...]
@@ -270,13 +271,14 @@ class DocumentQuestion:
     of_project: bool = False
     files: tuple[frozenset[str], ...] = ()
     kinds: frozenset[str] = frozenset()
+    sides: tuple[frozenset[str], ...] = ()
 
     def named(self, names: Mapping[str, frozenset[str]]) -> list[str]:
         """Return the documents that it names, in the order of `names`: the stems of each one's title, file and authors.
 
         Of documents that a file name in the question fits, those with just that name go before others. If none is
-        named in full it is the only one most of whose name the question says: "the operating systems lab manual", if
-        that is two thirds of at least two stems.
+        named in full they are those that each side of an "and" names, or else the only one most of whose name the
+        question says: "the operating systems lab manual", if that is two thirds of at least two stems.
         """
         if not self.subject and not self.files:
             return []
@@ -285,7 +287,18 @@ class DocumentQuestion:
             for each, terms in names.items()
             if self.subject <= terms and (not self.files or any(file <= terms for file in self.files))
         ]
-        return [each for each in fitting if names[each] in self.files] or fitting or self._nearest(names)
+        return (
+            [each for each in fitting if names[each] in self.files]
+            or (self._joined(names) if self.files else [])
+            or fitting
+            or self._joined(names)
+            or self._nearest(names)
+        )
+
+    def _joined(self, names: Mapping[str, frozenset[str]]) -> list[str]:
+        """Return the documents that the sides name, if each side names one."""
+        found = [[each for each, terms in names.items() if side <= terms] for side in self.sides]
+        return [each for each in names if any(each in those for those in found)] if all(found) else []
 
     def _nearest(self, names: Mapping[str, frozenset[str]]) -> list[str]:
         shares = {each: len(self.subject & terms) / len(self.subject) for each, terms in names.items() if self.subject}
@@ -321,7 +334,20 @@ def read_document_question(text: str) -> DocumentQuestion | None:
     terms = frozenset(term for term in content_terms(flat) if term not in form)
     of_project = not subject and re.search(rf"\b{_PROJECT}\b", flat, re.IGNORECASE) is not None
     points_back = bool(_POINTS_BACK & set(words(flat)))
-    return DocumentQuestion(tuple(aspects), subject, points_back, terms, of_project, files, kinds)
+    return DocumentQuestion(
+        tuple(aspects), subject, points_back, terms, of_project, files, kinds, _sides(rest, subject | _of_files(files))
+    )
+
+
+def _of_files(files: Sequence[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*files)
+
+
+def _sides(text: str, subject: frozenset[str]) -> tuple[frozenset[str], ...]:
+    """Return what of the subject stands on each side of "and"; nothing if it all stands on one."""
+    said = (terms_of(re.sub(r"[_.+-]+", " ", side)) & subject for side in _JOINED.split(text))
+    sides = tuple(side for side in said if side)
+    return sides if len(sides) > 1 else ()
 
 
 def title_terms(title: str) -> frozenset[str]:
@@ -331,6 +357,7 @@ def title_terms(title: str) -> frozenset[str]:
 
 
 _MOST_OF_NAME = 2 / 3
+_JOINED = re.compile(r",|&|\b(?:and|or)\b", re.IGNORECASE)
 _FILE_NAME = re.compile(r"\b[\w+-]+(?:\.[\w+-]+)*\.(?:[A-Za-z][A-Za-z0-9]{1,4}|(?<=\w\w\.)[chrR])\b")
 _QUOTED_FILE = re.compile(rf"[\"“'`]?{_FILE_NAME.pattern}[\"”'`]?")
 _POINTS_BACK = frozenset(("it", "its", "this", "that", "they", "their", "them", "these", "those"))

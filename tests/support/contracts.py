@@ -179,7 +179,9 @@ def as_events(text: str) -> Any:
         if kind == "text_streamed":
             together = [together[0] | {"text": "".join(each["text"] for each in together)}]
         elif kind in ("file_read", "tool_returned", "page_read"):
+            numbers = [each["seq"] for each in together]
             together.sort(key=lambda each: json.dumps({**each, "seq": 0, "at": ""}, sort_keys=True))
+            together = [{**each, "seq": seq} for each, seq in zip(together, numbers, strict=True)]
         events += together
     return events
 

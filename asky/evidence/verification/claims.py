@@ -41,7 +41,11 @@ _MAX_INDENT = 40  # columns; deeper items count as nested in the same one
 _END_IN_MARKERS = re.compile(r"""[.!?]["'”’)*_]{0,4}[ \t]?(?:\[\d{1,3}\]){1,20}\s+(?=[^\W\d_]|["“*_])(?![a-z])""")
 _BOLD_MARKERS = re.compile(r"(\*{1,3}|_{1,3})((?:\[\d{1,3}\]){1,20}\1)\s+")
 _QUOTATION = re.compile(r"(?:>[ \t]?)+")
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?")
+# "1.", "2)", "(3)", "1.2.", "a)", "(iv)", also in bold; a letter with a full stop may be an initial.
+_ITEM = re.compile(
+    r"(?:[-*+•◦▪‣·●○■□–—]|(?P<bold>\*\*)?(?:\(?\d{1,3}(?:\.\d{1,3}){0,4}(?:\\?[.)])|\(?[A-Za-z]\)|"
+    r"\(?[ivx]{1,5}\)|[ivx]{2,5}\.)(?(bold)\*\*))(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?"
+)
 _DEFINITION = re.compile(r"\[[^\]\n]{1,200}\]:[ \t]")
 _BETWEEN = " \t\n>"  # what may stand between a list and its introduction
 _CLOSING = " \t\n*_`\"'”’)]"

@@ -29,7 +29,7 @@ from asky.evidence.verification.support import (
     read_statement,
 )
 from asky.text.beside.remarks import is_about_remarks, is_within_remark, without_remarks
-from asky.text.terms import content_terms, words
+from asky.text.terms import content_terms, terms_of, words
 from asky.values import Claim, Span, Verdict
 
 SUPPORTED_FROM = 0.55
@@ -67,6 +67,10 @@ _HEAT = frozenset({"celsius", "fahrenheit"})
 _ADJACENT = 2  # in words and signs: "12 March, 2020"
 
 _QUOTED = re.compile(r'"([^"\n]{1,4000})"|“([^“”\n]{1,4000})”|«([^«»\n]{1,4000})»|„([^„“”\n]{1,4000})[“”]')
+_SAYING = terms_of(
+    "says said reads read states stated writes wrote written calls called names named tells told answers answered "
+    "replies replied text table passage source document note page heading sign label word"
+)
 _NAME = re.compile(r"""(?<=[\w,;:)’'&–-] )["“'(]?([A-Z][\w’'&-]+)""")
 _ENDING = re.compile(r"(?:st|nd|rd|th|s)$")  # of "16th" and "1970s"
 _ELLIPSIS = re.compile(r"\[?(?:\.\.\.|…)\]?")
@@ -271,8 +275,13 @@ def _without_other_forms(claim: Statement, missing: Sequence[Quantity], passages
 def _support(statement: Statement, passages: Sequence[Passage], question: str) -> Support:
     """Return the support of a statement; one of few words, which says nothing alone, is taken with its question.
 
-    A whole sentence of a passage with two words or more says something alone.
+    A whole sentence of a passage with two words or more says something alone. A quotation in its marks says that it
+    stands there.
     """
+    if quoted := _quoted_alone(statement.text):
+        held = [passage for passage in passages if all(passage.whole.contain(part) for part in quoted)]
+        if held:
+            return measure_support(read_statement(" ".join(quoted)), held)
     support = measure_support(statement, passages)
     if not question or len(statement.terms) > _BARE_TERMS or support.together < 1:
         return support
@@ -280,6 +289,12 @@ def _support(statement: Statement, passages: Sequence[Passage], question: str) -
     if len(statement.terms) > 1 and any(_is_whole(statement, sentence) for sentence in sentences):
         return support
     return measure_support(read_statement(f"{question} {statement.text}"), passages)
+
+
+def _quoted_alone(claim: str) -> list[str]:
+    """Return what a claim quotes if it says no more than that somebody says or calls it so."""
+    others = content_terms(_QUOTED.sub(" ", claim))
+    return [match[0][1:-1] for match in _QUOTED.finditer(claim)] if _SAYING.issuperset(others) else []
 
 
 def _is_whole(statement: Statement, sentence: Statement) -> bool:

@@ -65,7 +65,7 @@ _QUOTES = "\"'"
 _SAYS_NOTHING = frozenset({"yes", "no", "true", "false", "ja", "nein", "nee", "oui", "non", "si", "sí", "sì"})
 _WORD = re.compile(r"[^\W\d_]+")
 _TURNS_ROUND = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|cannot|without|false\w*|untrue|wrong\w*|incorrect\w*|mistaken\w*|myths?|"
+    r"\b(?:not|no|nobody|never|none|neither|nor|cannot|without|false\w*|untrue|wrong\w*|incorrect\w*|mistaken\w*|myths?|"
     r"lies?|lied|den(?:y|ies|ied|ying)|doubt\w*|reject\w*|refut\w*|disproved?|disproves|except\w*|exclud\w*|avoid\w*|"
     r"unless|if|whether|hoax\w*|misconceptions?|alleg\w*|supposed\w*|claim\w*)\b|n['’]t\b",
     re.IGNORECASE,

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind
 from asky.llm.port import ABSTENTION
+from asky.text.indices import indices_in_code, shown_text
 from asky.text.plain import plain
 from asky.text.sentences import sentence_spans
 from asky.text.terms import words
@@ -16,7 +17,9 @@ from asky.text.terms import words
 _MAX_FAILURE_CHARS = 200
 _INDENT = 4
 _RECORD_LINES: frozenset[UnitKind] = frozenset({"row", "table", "field"})
+_MAX_SPAN_CHARS = 900  # of a code span; the checks of an answer take a longer one for text
 _INDEX = re.compile(r"\[\d{1,3}\]")
+_FENCE = re.compile(r"(?:^|(?<=\n))[ \t]*(?:```|~~~)[^\n]*")
 _BULLET = re.compile(r"^[-*+•]\s+")
 
 
@@ -59,7 +62,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
     """Return a unit as Markdown; each line of a list and each sentence has its key: without, it would be unsourced."""
     key, lines = passage.key, unit.quote.split("\n")
     if unit.kind == "property":  # it says nothing without the note that it is a property of
-        return f"- {passage.title.removesuffix('.md')}: {_cited(' '.join(lines), key)}"
+        return f"- {passage.title.removesuffix('.md')}: {_cited(shown_text(' '.join(lines)), key)}"
     if unit.kind == "code":
         body = _aligned(unit.quote.strip("\n"))
         if "\n" not in body and "`" not in body:
@@ -67,7 +70,7 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
         fence = "````" if "```" in body else "```"
         return f"{fence}\n{body}\n{fence}\n\n[{key}]"
     if unit.kind == "remark":
-        return f"- {unit.quote} [{key}]"
+        return f"- {indices_in_code(unit.quote)} [{key}]"
     if unit.kind in ("entry", "task"):
         return f"- {_cited(' '.join(lines), key)}"
     if unit.kind in RECORDS:
@@ -79,11 +82,11 @@ def _quoted(unit: Unit, passage: PassageText) -> str:
 
 def _cited(text: str, key: str) -> str:
     """Return a text with the key after each of its sentences; a row of a table is one."""
-    if "|" in text:
-        return f"{text} [{key}]"
     ends = [span.end for span in sentence_spans(text) if words(text[span.start : span.end])]
     pieces = [text[start:end] for start, end in pairwise([0, *ends])]
-    return f" [{key}]".join([*pieces, text[ends[-1] :]]) if ends else f"{text} [{key}]"
+    if not pieces or sum("|" in piece for piece in pieces) > 1:
+        return f"{indices_in_code(text)} [{key}]"
+    return f" [{key}]".join(map(indices_in_code, [*pieces, text[ends[-1] :]]))
 
 
 def _is_block(unit: Unit) -> bool:
@@ -93,13 +96,17 @@ def _is_block(unit: Unit) -> bool:
 def _on_one_line(unit: Unit) -> str:
     if unit.kind in _RECORD_LINES:
         return " ".join(map(_record, unit.quote.split("\n")))
-    return _BULLET.sub("", " ".join(unit.quote.split()))
+    line = _BULLET.sub("", " ".join(_FENCE.sub("", unit.quote).split()))
+    is_span = unit.kind == "code" and "`" not in line and len(line) <= _MAX_SPAN_CHARS
+    return f"`{line}`" if is_span else indices_in_code(line)
 
 
 def _record(line: str) -> str:
     """Return a row or a setting as Markdown; the `[1]` of a path would read as a citation, unless it is in code."""
     line = line.strip().strip("|").strip()
-    return f"`{line}`" if _INDEX.search(line) and "`" not in line else plain(line)
+    if not _INDEX.search(line):
+        return plain(line)
+    return f"`{line}`" if "`" not in line and len(line) <= _MAX_SPAN_CHARS else indices_in_code(plain(line))
 
 
 def _aligned(code: str) -> str:

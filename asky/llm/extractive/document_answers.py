@@ -13,6 +13,7 @@ from asky.llm.extractive.units import PassageText, Unit, UnitKind
 from asky.text.definitions import is_private
 from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion, title_terms
+from asky.text.tables import bar_tables
 from asky.text.terms import terms_of
 from asky.values import Span
 
@@ -63,6 +64,10 @@ _AFFILIATION = re.compile(
 )
 _IN_REFERENCES = re.compile(r"\((?:19|20)\d\d[a-z]?\)|\bet al\b|\bdoi\b")
 _OF_FIGURE = re.compile(r"^\W*(?:fig(?:ure|\.)|table|algorithm|listing)\s*\d|(?:^|\n)[^|\n]*\|[^|\n]*\|", re.IGNORECASE)
+_NO_NAMES = re.compile(
+    r"^\s*(?:>>> |\$ |[#@]\w)|[={}]|\w\(", re.MULTILINE
+)  # code stands above a README's first heading
+_PROPERTIES = re.compile(r"---[ \t]*\n(?:[^\n]*\n)*?---[ \t]*(?:\n|\Z)")
 _BYLINE = re.compile(
     r"^[ \t]*(?:(?:[Ww]ritten )?[Bb][Yy]:?|(?i:authors?|author\(s\)|creators?|from|written by):)[ \t]+"
     r"(?=\W*[A-ZÀ-Þ][\w.'’-]*[ ,]+\W*[A-ZÀ-Þ])[^\n]{2,300}$",
@@ -239,7 +244,12 @@ def _authors(document: _Document) -> Iterator[Unit]:
             continue
         start, end = min(span.start for span in found.values()), max(span.end for span in found.values())
         spans = [Span(start, end)] if end - start <= 2 * _MAX_LINE_CHARS else list(found.values())
-        yield from (_made(number, passage, _whole_lines(front, each.start, each.end), "heading") for each in spans)
+        properties = _PROPERTIES.match(front)
+        if properties is not None and end <= properties.end():
+            lines = _whole_lines(front, _key_of(front, start), spans[-1].end)
+            yield _made(number, passage, lines, "property")
+        else:
+            yield from (_made(number, passage, _whole_lines(front, each.start, each.end), "heading") for each in spans)
         left = [name for name in left if name not in found]
     if known and len(left) < len(known):
         return
@@ -248,7 +258,15 @@ def _authors(document: _Document) -> Iterator[Unit]:
         if byline is not None:
             yield _made(number, passage, Span(byline.start(), byline.end()), "heading")
             return
-    yield from list(_front_block(document, has_end=True))[:1]
+    yield from [block for block in list(_front_block(document, has_end=True))[:1] if not _NO_NAMES.search(block.text)]
+
+
+def _key_of(properties: str, start: int) -> int:
+    """Return where the line of a property begins: of a list, the line with its key, above its members."""
+    begin = properties.rfind("\n", 0, start) + 1
+    while begin and properties[begin:start].lstrip().startswith("- "):
+        start, begin = begin - 1, properties.rfind("\n", 0, begin - 1) + 1
+    return begin
 
 
 def _affiliations(document: _Document) -> Iterator[Unit]:
@@ -318,6 +336,8 @@ def _headers(document: _Document, rows: int = 0) -> Iterator[Unit]:
             seen.add(header)
             yield from (_made(number, passage, line, "item") for line in lines[:above])
             first = first or [_made(number, passage, line, "row") for line in lines[above : above + rows]]
+        tables = [] if rows else [table for table in bar_tables(passage.text) if any(table.names)]
+        yield from (_made(number, passage, table.lines[0], "table") for table in tables)
     yield from first
 
 

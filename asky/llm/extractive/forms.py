@@ -8,6 +8,7 @@ from typing import Literal
 
 from asky.text.sentences import TIME_STAMP
 from asky.text.tables import NAME_CHARS
+from asky.values import Span
 
 Form = Literal["prose", "rows", "fields", "code", "log"]
 
@@ -36,6 +37,8 @@ _CODE_LINE = re.compile(
 )
 _MEMBER = re.compile(r"^\s*([^\s:=]*\[\d+\])\.[^\s:=.]+\s*[:=]", re.MULTILINE)
 _MAX_MEMBERS = 2
+_BLOCK = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_BIBTEX = re.compile(r"^@[A-Za-z]{3,20}[ \t]*\{[^\n]*,[ \t]*$", re.MULTILINE)
 _CODE_NAME = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|kts|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|zsh|sql|lua|r|jl"
     r"|pl|ps1|dart|ex|exs|erl|hs|clj|vue|css|scss|tf|gradle|proto)$|^(?:Dockerfile|Makefile)$",
@@ -48,7 +51,7 @@ def form_of(text: str, title: str = "") -> Form:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
         return "prose"
-    if _CODE_NAME.search(title):
+    if is_code_name(title):
         return "code"
     rows = sum(map(is_row, lines))
     if rows >= _SEVERAL_ROWS and 2 * rows >= len(lines):  # above them stand the table's name and its head
@@ -62,9 +65,15 @@ def form_of(text: str, title: str = "") -> Form:
     if rows >= _MOST * len(lines):
         return "rows"
     settings = [line for line in lines if not _BESIDE_SETTINGS.match(line)] or lines
-    if _share(settings, _FIELD, whole=True) >= _MOST and _share(settings, _PATH) >= _PATH_SHARE:
+    is_work = _BIBTEX.search(text) is not None  # a line of an entry says nothing alone
+    if not is_work and _share(settings, _FIELD, whole=True) >= _MOST and _share(settings, _PATH) >= _PATH_SHARE:
         return "fields"
     return "code" if _looks_like_code(text) else "prose"
+
+
+def is_code_name(name: str) -> bool:
+    """Return whether a name is that of a file of source code."""
+    return _CODE_NAME.search(name) is not None
 
 
 def is_row(line: str) -> bool:
@@ -91,6 +100,17 @@ def small_objects(text: str) -> frozenset[str]:
     """Return the paths of the objects in lists that have two members, such as a name and its value."""
     owners = Counter(match[1] for match in _MEMBER.finditer(text))
     return frozenset(owner for owner, count in owners.items() if 1 < count <= _MAX_MEMBERS)
+
+
+def loose_code(text: str) -> list[Span]:
+    """Return the paragraphs of a text that are code without a fence, as in a book or a rich text; in order."""
+    blocks = [Span(*block.span()) for block in _BLOCK.finditer(text)]
+    return [each for each in blocks if _is_code(text[each.start : each.end])]
+
+
+def _is_code(block: str) -> bool:
+    lines = block.split("\n")
+    return lines[0][:2].isspace() or _share([line.rstrip() for line in lines], _CODE_LINE) >= _CODE_SHARE
 
 
 def _looks_like_code(text: str) -> bool:

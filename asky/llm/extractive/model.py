@@ -26,7 +26,6 @@ from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units
 from asky.llm.extractive.units import PassageText, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
-from asky.text.beside.remarks import is_about_remarks
 from asky.text.document_questions import TOLD_BY_ALL, DocumentQuestion
 from asky.text.small_talk import SMALL_TALK_REPLY, is_small_talk
 
@@ -127,7 +126,7 @@ class ExtractiveModel:
 
     def _read(self, question: ParsedQuestion, state: _State) -> _Reading:
         passages = {passage.key: passage for result in state.results for passage in self._read_passages(result)}
-        ranked = presented(list(passages.values()), remarks=is_about_remarks(question.text))
+        ranked = presented(list(passages.values()), question.text)
         if question.document is None:
             names = {name for each in ranked for name in (each.title, each.file) if name}
             question = read_question(state.question, names)

@@ -1,4 +1,6 @@
-"""Passages as the built-in model reads them: without the remarks of others, and without the marks of callouts.
+"""Passages as the built-in model reads them: without what a question is not about, and without the marks of callouts.
+
+Remarks of others, names of pictures and entries of bibliographies are read only for a question about such.
 
 What is left out is spaces, so that offsets stay those of the passage.
 """
@@ -9,8 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from asky.llm.extractive.asides import without_asides
 from asky.llm.extractive.units import PassageText
-from asky.text.beside.remarks import without_remarks
+from asky.text.beside.remarks import is_about_remarks, without_remarks
 from asky.values import Location
 
 _MARK = "[!"
@@ -38,13 +41,15 @@ class PresentedPassage:
     linked_from: str
 
 
-def presented(passages: Sequence[PassageText], *, remarks: bool) -> list[PassageText]:
-    """Return the passages as they are read, with `remarks` only for a question about such."""
-    return [_presented(each, remarks=remarks) for each in passages]
+def presented(passages: Sequence[PassageText], question: str) -> list[PassageText]:
+    """Return the passages as they are read for a question."""
+    remarks = is_about_remarks(question)
+    return [_presented(each, question, remarks=remarks) for each in passages]
 
 
-def _presented(passage: PassageText, *, remarks: bool) -> PassageText:
+def _presented(passage: PassageText, question: str, *, remarks: bool) -> PassageText:
     text = passage.text if remarks else without_remarks(passage.text)
+    text = without_asides(text, question, passage.file or passage.title)
     text = _CALLOUT.sub(_without_marks, text) if _MARK in text else text
     if text == passage.text:
         return passage

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Literal, Protocol
 
-from asky.llm.extractive.forms import form_of, is_head, small_objects
+from asky.llm.extractive.forms import form_of, is_code_name, is_head, loose_code, small_objects
 from asky.llm.extractive.pieces import (
     FENCE_LINE,
     LIST_MARKER,
@@ -32,7 +32,7 @@ from asky.llm.extractive.pieces import (
 from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.beside.remarks import remark_spans, without_remarks
-from asky.text.plain import plain
+from asky.text.indices import shown_text
 from asky.text.tables import bar_tables, cells_of
 from asky.text.terms import content_terms, terms_of, words
 from asky.values import Location, Span
@@ -113,7 +113,7 @@ class Unit:
         """Return `text` as it is quoted: on one line, or in lines for a list, a table or code.
 
         Inline markup is shown as text. A source's own `[3]` would read as a citation of the answer, and is left out of
-        prose.
+        prose; the index of a path is none.
         """
         if self.kind == "code":
             return self.text
@@ -186,7 +186,6 @@ _BIBLIOGRAPHY = re.compile(
     r"(?:^|› )(?:[\dIVX]+\.?\s+)?(?:references|bibliography|works cited|(?:cited )?literature|literature cited)$",
     re.IGNORECASE,
 )
-_REFERENCE_NUMBER = re.compile(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _TOP_INDEX = re.compile(r"^(?:\[\d+\])+\.(?=\w)", re.MULTILINE)  # of `[0].note: ...`, a sentence in a list of JSON
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
@@ -259,6 +258,8 @@ def _units_of(text: str, title: str, parts: Sequence[tuple[int, str]], names: Se
     form = form_of(text, title)
     if form == "prose" or _FRONT_MATTER.match(text):
         yield from _prose(text, parts, names)
+    elif form == "code" and not is_code_name(title):
+        yield from _prose(text, parts, names, loose_code(text))
     elif form == "code":
         yield from _code_blocks(text, Span(0, len(text)), frozenset())
     elif form == "fields":
@@ -287,7 +288,9 @@ def _unit(
 # prose, which may have lists, tables and code in it
 
 
-def _prose(text: str, parts: Sequence[tuple[int, str]], names: Sequence[str]) -> Iterator[Unit]:
+def _prose(
+    text: str, parts: Sequence[tuple[int, str]], names: Sequence[str], loose: Sequence[Span] = ()
+) -> Iterator[Unit]:
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else 0
     if front:
@@ -296,7 +299,7 @@ def _prose(text: str, parts: Sequence[tuple[int, str]], names: Sequence[str]) ->
     if not front and (inside := code_begun_before(text)):
         yield from _code_blocks(text, Span(0, inside.start), frozenset())
         begin = inside.end
-    fences = code_in(text, begin)
+    fences = [(each.start, each.end, each) for each in loose] or code_in(text, begin)
     for (start, path), (stop, _) in pairwise([*parts, (len(text), "")]):
         part = Span(max(begin, start), max(begin, stop))
         yield from _section(text, part, path.rpartition(" › ")[2], [f for f in fences if start <= f[0] < stop], names)
@@ -316,7 +319,8 @@ def _section(text: str, part: Span, named: str, fences: Sequence[Code], names: S
         kind, span = pieces[number]
         body = text[span.start : span.end]
         before_code = pieces[number + 1 : number + 2] and pieces[number + 1][0] == "code"
-        leads = _LEADS_IN.search(body) or (before_code and not is_ended(body))
+        is_fenced = not before_code or pieces[number + 1][1] not in [inner for _, _, inner in fences]
+        leads = is_fenced and (_LEADS_IN.search(body) or (before_code and not is_ended(body)))
         end = block_end(text, pieces, number, leads=bool(leads))
         block = pieces[number:end]
         number = end
@@ -487,7 +491,7 @@ def _fields(text: str, part: Span | None = None) -> Iterator[Unit]:
 
 @lru_cache(maxsize=4_096)  # a unit is compared, scored, embedded and quoted by this text
 def _one_line(text: str) -> str:
-    return " ".join(_REFERENCE_NUMBER.sub("", plain(_TOP_INDEX.sub("", text))).split())
+    return " ".join(shown_text(_TOP_INDEX.sub("", text)).split())
 
 
 def _is_item(text: str) -> bool:

@@ -56,7 +56,7 @@ KINDS: dict[str, Callable[[AgentLab, int], object]] = {
 
 def held() -> Counter[str]:
     """How many objects there are of each kind that a run has."""
-    return Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, HELD))
+    return Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), HELD))
 
 
 @pytest.mark.parametrize("kind", KINDS)

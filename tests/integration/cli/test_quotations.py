@@ -128,3 +128,44 @@ def test_a_property_of_a_note_is_quoted_once_with_one_mark_of_a_list(tmp_path: P
     assert "Kevin Kelly" in answer["answer"]
     assert "- -" not in answer["answer"]
     assert {each["verdict"] for each in answer["claims"]} == {"supported"}
+
+
+def test_no_index_of_a_path_is_struck_out_of_an_answer_or_of_the_question_that_it_repeats(tmp_path: Path) -> None:
+    guide = (
+        "# Reading results\n\nTake `data.rows[0].cells[2]` for the owner. If errors[0] is empty, nothing was wrong.\n\n"
+        "1. Read response.items[1].price first.\n2. Write it to out[2] = price. Then close the file.\n"
+    )
+    (tmp_path / "guide.md").write_text(guide, "utf-8")
+    found = run_here("-d", "guide.md", "What if errors[0] is empty?", home=tmp_path).stdout
+    assert "If `errors[0]` is empty, nothing was wrong. [1]" in found
+    refused = run_here("-d", "guide.md", "Which colour has out[2] in Dublin?", home=tmp_path).stdout
+    assert "~~" not in found + refused
+    assert "for “Which colour has `out[2]` in Dublin?”" in refused
+
+
+README = """# Sluice
+
+[![Python versions](https://badge.test/versions.svg)](https://index.test/sluice)
+![Downloads](https://badge.test/downloads.svg)
+
+Sluice opens and shuts the gates of a harbour by the tide.
+
+## Citing Sluice
+
+- Vane, R. Sluice: A Tool for Harbour Gates that does it all. Proceedings of the Weir Meeting, 2021, p. 12-19.
+
+```
+@misc{sluice,
+  title = {What Sluice does},
+  author = {Vane, Ruth}
+}
+```
+"""
+
+
+def test_badges_and_works_that_a_text_cites_answer_only_questions_about_them(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(README, "utf-8")
+    for question in ("What Python versions does Sluice support?", "What does Sluice do?"):
+        answer = run_here("-d", "README.md", question, home=tmp_path).stdout.partition("Searched ")[0]
+        assert not any(each in answer for each in ("Downloads", "Vane", "Python versions", "title =")), question
+    assert "@misc{sluice," in run_here("-d", "README.md", "How do I cite Sluice?", home=tmp_path).stdout

@@ -222,3 +222,40 @@ def test_a_list_item_without_citations_has_those_of_its_introduction_or_of_the_e
     answer: str, cited: list[tuple[int, ...]]
 ) -> None:
     assert [numbers for _, numbers in claims(answer)] == cited
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "1.",
+        "2)",
+        "(3)",
+        "1.2.",
+        "2.1.3)",
+        r"4\.",
+        "a)",
+        "(b)",
+        "(iv)",
+        "ii.",
+        "**5.**",
+        "**(6)**",
+        "–",
+        "•",
+        "◦",
+        "3. [x]",
+    ],
+)
+def test_an_item_of_two_sentences_carries_one_citation_at_its_end(marker: str) -> None:
+    answer = f"{marker} The gate is red. It opens at low water. [1]\n{marker} It is old. [2]"
+    assert claims(answer) == [
+        ("The gate is red.", (1,)),
+        ("It opens at low water. [1]", (1,)),
+        ("It is old. [2]", (2,)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "begin", ["1.5 million see it.", "A. Byrne saw it.", "I see it.", "Mr. Lund saw it.", "It is red."]
+)
+def test_what_begins_with_a_number_or_an_initial_is_no_item(begin: str) -> None:
+    assert claims(f"{begin} It opens at low water. [1]") == [(begin, ()), ("It opens at low water. [1]", (1,))]

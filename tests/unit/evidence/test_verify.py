@@ -369,3 +369,34 @@ def test_a_claim_with_the_wrong_citation_names_the_passage_that_supports_it() ->
     ]
     (right,) = verify_answer("The sun adds about 46 percent to the pull of the moon [1].", {1: SUN}, others=shown)
     assert "better" not in right.checks
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        ("The sign said “Halt”, and the boat stopped.", "“Halt”"),
+        ("The sign said “Halt”, and the boat stopped.", "It says “Halt”."),
+        ('He whispered: "Enough." Nobody answered.', '"Enough."'),
+        ("Speaker 1: Fine.\nSpeaker 2: Good.", "“Fine.”"),
+        ("The motto of the club is Onward.", "“Onward”"),
+        ("The gate is called the *Moloch*, after a play.", "It is called “Moloch”."),
+        ("Colour: Red\nOwner: Ida Holm", "“Red”"),
+        ("| Gate | State |\n|---|---|\n| East | shut |", "The table says “shut”."),
+    ],
+)
+def test_a_quotation_of_one_word_is_supported_whatever_was_asked(passage: str, claim: str) -> None:
+    assert verify_claim(claim, [passage], question="Which expression did they choose there?").verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        ("The sign said “Halt”, and the boat stopped.", "“Stop”"),
+        ("Nobody said “Halt”, and the boat went on.", "“Halt”"),
+        ("The boat halted at the sign.", "“Halt”"),
+        ("The sign said “Halt”, and the boat stopped.", "Ida said “Halt” to the miller."),
+        ("There are 42 gates.", "“42”"),
+    ],
+)
+def test_a_word_in_quotation_marks_that_is_not_quoted_is_judged_with_the_question(passage: str, claim: str) -> None:
+    assert verify_claim(claim, [passage], question="Which expression did they choose there?").verdict != "supported"

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from asky.llm.extractive.answer import quote_units
 from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
 from asky.llm.extractive.units import read_units
 from asky.text.document_questions import read_document_question
@@ -313,3 +314,71 @@ def test_a_document_is_named_whether_its_name_is_written_as_one_word_or_two(titl
     paper = Passage(f"{title}\n\nAda Byrne\n\nAbstract\n\nMills burn.", title=title, authors="Ada Byrne")
     other = Passage("On Oats\n\nBob Clare\n\nAbstract\n\nOats grow.", title="On Oats", key="P0002", authors="Bob Clare")
     assert answer(f"Who wrote the {said} paper?", paper, other) == ["Ada Byrne"]
+
+
+def _note(title: str, properties: str, authors: str, body: str = "It is old.") -> tuple[Passage, ...]:
+    front = Passage(
+        f"---\n{properties}\n---", Location("Properties"), title, f"P{len(title):04x}", authors, f"{title}.md"
+    )
+    return front, replace(front, text=f"# {title}\n\n{body}", location=Location(title), key=f"Pb{len(title):03x}")
+
+
+GATES = _note("Gate log", "created: 2024-03-02\nAuthor: Mira Okonkwo", "Mira Okonkwo")
+WEIRS = _note(
+    "Weir study", 'aliases: [weirs]\nauthors:\n  - Jon Hale\n  - "Rosa Lind"\nyear: 2021', "Jon Hale; Rosa Lind"
+)
+KERBS = _note("Kerbs of Ennis", "author: Ada Byrne, Bob Clare\nstatus: draft", "Ada Byrne; Bob Clare")
+HALL = _note("Hall", "tags: [x]\nauthor:\n- Ida Holm\n- Per Lund", "Ida Holm; Per Lund")
+LOCK = _note("Lock", "tags: [lock]", "", "by Ruth Vane\n\nThe lock was built in 1820.")
+NOTES = (*GATES, *WEIRS, *KERBS, *HALL, *LOCK)
+
+OF_GATES, OF_WEIRS = "Author: Mira Okonkwo", 'authors:\n- Jon Hale\n- "Rosa Lind"'
+OF_KERBS, OF_HALL = "author: Ada Byrne, Bob Clare", "author:\n- Ida Holm\n- Per Lund"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who wrote the gate log?", [OF_GATES]),
+        ("Who is the author of Weir study?", [OF_WEIRS]),
+        ("who wrote Kerbs of Ennis", [OF_KERBS]),
+        ("By whom is Hall.md?", [OF_HALL]),
+        ("Whose note is Lock?", ["by Ruth Vane"]),
+        ("Who wrote Gate log and Weir study?", [OF_GATES, OF_WEIRS]),
+        ("Who are the authors of Kerbs of Ennis, the gate log and Lock?", [OF_GATES, OF_KERBS, "by Ruth Vane"]),
+        ("Who wrote Gate log.md and Hall.md?", [OF_GATES, OF_HALL]),
+        ("Who wrote these notes?", [OF_GATES, OF_WEIRS, OF_KERBS, OF_HALL, "by Ruth Vane"]),
+        ("Who wrote Gate log and the harbour plan?", []),
+    ],
+)
+def test_the_authors_of_notes_are_those_of_their_properties(question: str, expected: list[str]) -> None:
+    assert answer(question, *NOTES) == expected
+
+
+def test_an_answer_names_the_note_that_a_property_belongs_to() -> None:
+    asked = read_document_question("Who wrote Gate log and Weir study?")
+    assert asked is not None
+    told = "".join(quote_units(answer_about_documents(asked, NOTES, read_units(NOTES)), NOTES))
+    assert told.splitlines() == [
+        "- Gate log: Author: Mira Okonkwo [P0008]",
+        "",
+        '- Weir study: authors: - Jon Hale - "Rosa Lind" [P000a]',
+    ]
+
+
+def test_code_above_the_first_heading_names_no_author() -> None:
+    code = Passage(
+        "Sluice\n\n>>> from sluice import gate\n>>> gate(4)\n'shut'\n\nIntroduction\n\nSluice shuts gates.",
+        title="Sluice",
+    )
+    assert answer("Who is the author?", replace(code, authors="")) == []
+
+
+def test_the_columns_of_a_table_in_a_text_are_those_of_its_head() -> None:
+    fees = Passage(
+        "# Fees\n\n| Berth | Fee |\n|---|---|\n| A1 | 120 |\n\nBoats pay in May.\n\nBerth | Owner\n--- | ---\nA1 | Ida"
+    )
+    assert answer("Which columns does the table have?", replace(fees, title="Fees", authors="")) == [
+        "| Berth | Fee |",
+        "Berth | Owner",
+    ]

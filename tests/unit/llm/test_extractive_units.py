@@ -434,3 +434,31 @@ def test_rows_whose_head_was_cut_off_have_the_names_of_their_columns() -> None:
     assert [row.quote for row in rows] == ["Mill: Clare; Built: 1820", "Mill: Ennis; Built: 1790"]
     assert "south" in rows[1].context
     assert "south" not in rows[0].context
+
+
+def test_sentences_among_code_without_a_fence_are_no_code() -> None:
+    text = (
+        "#!/usr/bin/env python\n\nimport sluice\n\ndef main():\n    gate = sluice.open(4)\n\n    gate.shut()\n\n"
+        "main()\n\n"
+        "Does that look good?\n\nStart with the tour of the east gate!\n\nHere is how a gate is shut at night:\n\n"
+        "gate = sluice.open(4)\ngate.shut()"
+    )
+    assert kinds(text, "sluice.rtf") == [
+        ("code", "#!/usr/bin/env python"),
+        ("code", "import sluice"),
+        ("code", "def main():\n    gate = sluice.open(4)"),
+        ("code", "    gate.shut()"),
+        ("code", "main()"),
+        ("sentence", "Does that look good?"),
+        ("sentence", "Start with the tour of the east gate!"),
+        ("code", "gate = sluice.open(4)\ngate.shut()"),
+    ]
+    assert {kind for kind, _ in kinds(text, "sluice.py")} == {"code"}
+
+
+def test_an_entry_of_bibtex_is_one_unit() -> None:
+    entry = '@inproceedings{vane-2021,\n  title = {{Sluice: A Tool}},\n  author = "Vane, Ruth",\n  year = 2021,\n}'
+    assert kinds(entry, "sluice.rtf") == [("code", entry)]
+    assert kinds(f"Citing Sluice\n\nHere is how to cite it:\n\n{entry}", "sluice.docx") == [("code", entry)]
+    entries = "\n\n".join(f"@book{{holm-{year},\n  title = {{Ropes}},\n  year = {year}\n}}" for year in (1990, 1991))
+    assert kinds(entries, "gates.bib") == [("code", each) for each in entries.split("\n\n")]
