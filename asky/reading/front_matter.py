@@ -52,6 +52,7 @@ _RESERVED = frozenset(
         "pages_without_text",
         "invisible_characters",
         "hidden_characters",
+        "hidden_comments",
         "of_the_work",
     }
 )

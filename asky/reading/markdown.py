@@ -1,13 +1,14 @@
 """Markdown: stored without comments and without what asky has written into a note, with the offsets of its headings.
 
 A text is stored once, and what is quoted, embedded and sent to a model are pieces of it, character for character. So
-what its author has hidden in `%% comments %%` and `<!-- comments -->` is not stored at all: the file keeps it, and no
-later step has to remember to leave it out. Line ends stay, so that lines keep their numbers.
+what its author has hidden in `%% comments %%` and `<!-- comments -->` is stored beside the text, as metadata `COMMENTS`
+that nothing shows, and no later step has to remember to leave it out. Line ends stay, so that lines keep their numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from asky.reading.charset import decode
@@ -22,6 +23,8 @@ from asky.text.scrub import one_line, scrub_counted, scrub_marked
 from asky.text.wikilinks import find_comments, find_links, find_tags, visible
 from asky.values import Document, Section
 
+COMMENTS = "hidden_comments"
+"""The metadata key with what a text hides: JSON, `[offset in the text without comments, comment]` of each, in order."""
 _HEADING_CHARS = 2000
 
 
@@ -49,6 +52,7 @@ def _read(data: bytes, *, is_whole: bool) -> Document:
         text, marked = without_parts(text, parts), without_parts(marked, parts)
     comments = find_comments(marked, front.end)
     left_open = open_comment(marked, comments)
+    kept = _kept(text, comments)
     text, marked = without_parts(text, comments), without_parts(marked, comments)
     shown = visible(marked, front.end)
     headings = list(find_headings(marked, front.end))
@@ -64,8 +68,18 @@ def _read(data: bytes, *, is_whole: bool) -> Document:
             **_tagged(front.metadata, find_tags(marked, front.end, shown=shown)),
             **invisible_metadata(scrub_counted(source)[1]),
             **({UNREAD_PARTS: left_open} if left_open is not None else {}),
+            **kept,
         },
     )
+
+
+def _kept(text: str, comments: Sequence[tuple[int, int]]) -> dict[str, str]:
+    """Return the metadata with the comments of a text that still has them, each at the offset where it is left out."""
+    kept, gone = list[tuple[int, str]](), 0
+    for start, end in comments:
+        kept.append((start - gone, text[start:end]))
+        gone += end - start - text.count("\n", start, end)
+    return {COMMENTS: json.dumps(kept, ensure_ascii=False)} if kept else {}
 
 
 def _tagged(metadata: Mapping[str, str], tags: list[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from asky.errors import SourceUnreadable
 from asky.reading.books.archive import BookArchive, open_archive, resolved
 from asky.reading.books.content import show
 from asky.reading.books.contents import Entry, contents
-from asky.reading.books.notes import place_notes
+from asky.reading.books.notes import name_notes
 from asky.reading.books.package import Chapter, Spine, package_metadata, spine_of
 from asky.reading.books.places import chapter_headings
 from asky.reading.books.source import parse_chapter
@@ -120,7 +120,7 @@ class _Chapters:
             root = parse_chapter(shifted)
             if root is None:
                 return ChapterText(survey_page(source).text, invisible=invisible)
-        place_notes(root, path)
+        name_notes(root, path)
         if root.tag == "svg":
             root = _framed(root)
         show(root, css, styles.blocks, lambda part, reason: self._builder.skip(resolved(path, part)[0] or part, reason))

@@ -1,4 +1,4 @@
-"""Footnotes of a chapter: each stands after the paragraph that refers to it, and the mark there is left out.
+"""Footnotes of a chapter: each is named by its mark, which is left out of the sentence, and stays in its place.
 
 Source: EPUB Structural Semantics 1.1, "noteref" and "footnote"; DPUB-ARIA 1.1, "doc-noteref" and "doc-backlink". Books
 of before them have raised links that lead to a note, which leads back.
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 _FOOTNOTES = frozenset({"footnote", "note"})
 _ENDNOTES = frozenset({"endnote", "endnotes", "rearnote", "rearnotes"})
-_PARTS = frozenset({"footnotes", *_ENDNOTES})
 _BLOCKS = frozenset({"p", "li", "div", "aside", "dd", "dt", "td", "blockquote", "section", "tr"})
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_AFTER = frozenset({"p", "li", *_HEADINGS, "dd", "dt", "blockquote", "figcaption", "caption", "pre", "div"})
 _MARK = re.compile(r"[\s\[(]*([\divxlc]{1,6}|[a-zA-Z]|[*†‡§¶#]{1,4})[\s\]).]*")
 _BACK = re.compile(r"[\s↩↵↑⏎^\ufe0e\ufe0f]*")
 _MAX_NOTES = 5_000
@@ -29,16 +27,14 @@ _FEW = 4  # links in one raised text
 _FIRST_LINKS = 40  # of a note, among which one leads back
 
 
-def place_notes(root: HtmlElement, path: str) -> None:
-    """Move the notes of the chapter at `path` behind the blocks that refer to them, and empty their marks.
+def name_notes(root: HtmlElement, path: str) -> None:
+    """Begin each footnote of the chapter at `path` with `Footnote 1: `, and empty the marks that refer to notes.
 
-    A note in another file stays where it is, with its number; so does one that nothing refers to.
+    A note in another file keeps its number; so does an endnote, and one that nothing refers to.
     """
     named: dict[str, HtmlElement] | None = None
     headed: dict[HtmlElement, bool] = {}
-    moved: set[HtmlElement] = set()
-    parts: dict[HtmlElement, None] = {}
-    last: dict[HtmlElement, HtmlElement] = {}
+    done: set[HtmlElement] = set()
     for link in [each for each, _ in zip(root.iter("a"), range(20 * _MAX_NOTES), strict=False)]:
         is_stated = "noteref" in kinds(link)
         mark = _MARK.fullmatch("".join(link.itertext()))
@@ -56,16 +52,12 @@ def place_notes(root: HtmlElement, path: str) -> None:
                 continue
         elif not is_stated and not _is_raised(link):
             continue
-        if note is not None and not _is_endnote(note) and note not in moved and len(moved) < _MAX_NOTES:
-            parts |= {part: None for part in note.iterancestors() if not _PARTS.isdisjoint(kinds(part))}
+        if note is not None and not _is_endnote(note) and note not in done and len(done) < _MAX_NOTES:
+            done.add(note)
             if not _is_within(link, note):
-                moved.add(note)
-                _move(note, mark[1] if mark else "", link, last)
+                _open(note, mark[1] if mark else "")
         if mark is not None:
             _drop(link)
-    for part in parts:
-        if not any("".join(each.itertext()).strip() for each in part.iter("p", "li", "aside", "div", "dd")):
-            empty(part)  # its heading, and a line above it
 
 
 def _note(
@@ -111,36 +103,15 @@ def _is_within(link: HtmlElement, note: HtmlElement) -> bool:
     return any(each is note for each in link.iterancestors(note.tag))
 
 
-def _move(note: HtmlElement, label: str, link: HtmlElement, last: dict[HtmlElement, HtmlElement]) -> None:
-    """Put a note behind the block of its link, and behind the notes that are there already."""
+def _open(note: HtmlElement, label: str) -> None:
+    """Show a note that is shown on a touch, without its links back, under its name."""
     for back in list(note.iter("a")):
         if _goes_back(back) or _BACK.fullmatch("".join(back.itertext())):
             _drop(back)
     _name(note, label)
-    block = next(link.iterancestors(*_AFTER), None)
-    table = next(link.iterancestors("table"), None)
-    block = table if table is not None else block
-    parent = block.getparent() if block is not None else None
-    if block is None or parent is None or block.tag == "body" or _is_within(block, note):
-        return
     note.tag = "div"
-    for key in ("class", "style", "hidden"):  # those that are shown on a touch
+    for key in ("class", "style", "hidden"):
         note.attrib.pop(key, None)
-    tail, note.tail = note.tail, None
-    old = note.getparent()
-    if old is not None and tail:
-        before = note.getprevious()
-        if before is not None:
-            before.tail = (before.tail or "") + tail
-        else:
-            old.text = (old.text or "") + tail
-    if block.tag in ("li", "dd", "div", "blockquote"):
-        block.append(note)
-        return
-    after = last.get(block, block)
-    note.tail, after.tail = after.tail, None
-    after.addnext(note)
-    last[block] = note
 
 
 def _name(note: HtmlElement, label: str) -> None:

@@ -1,9 +1,11 @@
-"""What an author has hidden in comments of a note leaves the machine, the store and the screen nowhere."""
+"""What an author has hidden in comments of a note is kept in the store, and nothing searches, shows or sends it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,11 +78,29 @@ def test_no_outlet_has_them(lab: NoteLab, tmp_path: Path) -> None:
     assert any("Grease the chain in May with tallow" in each for each in said)
     assert lab.endpoint.requests
     sent = b"".join(each.body for each in lab.endpoint.requests)
+    store = lab.folder / "asky" / "data" / "asky.db"
     kept = b"".join(
-        each.read_bytes() for each in tmp_path.rglob("*") if each.is_file() and lab.vault not in each.parents
+        each.read_bytes()
+        for each in tmp_path.rglob("*")
+        if each.is_file() and lab.vault not in each.parents and not each.name.startswith(store.name)
     )
     for hidden in SECRETS:
         shown = [each for each in said if hidden in each.replace(f'"query":"{hidden}"', "")]
         assert not shown, hidden
         assert hidden.encode() not in sent, hidden
         assert hidden.encode() not in kept, hidden
+    assert set(_places(store, SECRETS)) == {("document", "metadata"), ("source", "metadata")}
+
+
+def _places(store: Path, hidden: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each table and column of a database that holds one of these texts."""
+    with closing(sqlite3.connect(store)) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        for table in tables:
+            rows = database.execute(f'SELECT * FROM "{table}"')
+            names = [each[0] for each in rows.description]
+            for row in rows:
+                for name, value in zip(names, row, strict=True):
+                    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+                    if any(each in text.replace(f'"query": "{each}"', "") for each in hidden):
+                        yield table, name

@@ -55,12 +55,12 @@ def test_tables_are_rows_and_lists_keep_their_numbers() -> None:
     )
 
 
-def test_a_footnote_stands_after_its_paragraph_and_its_mark_is_left_out() -> None:
+def test_a_footnote_stays_in_its_place_under_its_name_and_its_mark_is_left_out() -> None:
     body = """<p>The wall<a epub:type="noteref" href="#f1">1</a> is old, the quay<a epub:type="noteref" href="#f2">2</a>
         new.</p><p>More.</p><aside epub:type="footnote" id="f1" hidden="hidden"><p>1. Built in 1800.</p></aside>
         <aside epub:type="footnote" id="f2"><p><a href="#x">2</a> Built in 1990.</p></aside><p>End.</p>"""
     assert text(body) == (
-        "The wall is old, the quay new.\n\nFootnote 1: Built in 1800.\n\nFootnote 2: Built in 1990.\n\nMore.\n\nEnd."
+        "The wall is old, the quay new.\n\nMore.\n\nFootnote 1: Built in 1800.\n\nFootnote 2: Built in 1990.\n\nEnd."
     )
 
 
@@ -83,7 +83,7 @@ def test_endnotes_stay_at_the_end_and_words_and_numbers_of_chapters_are_no_marks
         href="#f">this</a>.</p><p id="c">Then.</p><aside epub:type="footnote" id="f">That.</aside>
         <section epub:type="endnotes"><h2>Notes</h2><p id="n1" epub:type="endnote"><a href="#p">Line 3.</a> Of 1911.</p>
         </section>"""
-    assert text(body) == "A, see 3 and this.\n\nFootnote: That.\n\nThen.\n\nNotes\n\nLine 3. Of 1911."
+    assert text(body) == "A, see 3 and this.\n\nThen.\n\nFootnote: That.\n\nNotes\n\nLine 3. Of 1911."
 
 
 def test_formulas_and_drawings_are_read_as_words() -> None:

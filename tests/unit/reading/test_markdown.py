@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asky.reading.markdown import find_headings, read
+from asky.reading.markdown import COMMENTS, find_headings, read
 from tests.support.files import check_document
 
 FRAGMENTS = [
@@ -106,6 +108,19 @@ def test_front_matter_stays_in_the_text_as_a_section_and_gives_title_and_metadat
         ("Properties", 0, 0, head),
         ("Head", 1, head, len(text)),
     ]
+
+
+def test_comments_are_kept_beside_the_text_with_the_offsets_where_they_are_left_out() -> None:
+    text = "# Head\n\nOne %%two%% three.\n<!-- four\nfive -->\nSix `%%seven%%`.\n"
+    document = read(text.encode(), "a.md")
+    check_document(document)
+    assert document.text == "# Head\n\nOne  three.\n\n\nSix `%%seven%%`.\n"
+    kept = json.loads(document.metadata[COMMENTS])
+    assert [each[1] for each in kept] == ["%%two%%", "<!-- four\nfive -->"]
+    whole = document.text
+    for at, comment in reversed(kept):
+        whole = whole[:at] + comment + whole[at + comment.count("\n") :]
+    assert whole == text
 
 
 def test_titles_and_headings_have_no_markup() -> None:
