@@ -65,10 +65,10 @@ class ModelParts:
         from asky.llm.extractive import model as extractive  # 45 ms with the stemmer: not for an endpoint
 
         settings = extractive.ExtractiveSettings(min_confidence=self._config.answer.min_confidence)
-        from asky.research.reader.model import ShippedReader
+        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, read=self._read, settings=settings)
 
-        read = ShippedReader().answers if embed is not None and "ASKY_NO_READER" not in self._environ else None
-        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, read=read, settings=settings)
+    def _read(self, items: Sequence[tuple[str, str, str]]) -> Any:
+        return self._services.reader.answers(items)  # its modules take 60 ms: not before something is read
 
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel

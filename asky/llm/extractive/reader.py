@@ -22,10 +22,11 @@ ReadUnits = Callable[[Sequence[tuple[str, str, str]]], "np.ndarray"]
 _TITLE_WORDS, _BEFORE_WORDS = 12, 18
 _UNIT_WORDS = 80
 
-# The weight of a unit's score by words and by meaning beside the reader's logit, and the sum of both at which an answer
-# is as likely as none.
-_OF_SCORE = 2.0
-_CENTRE = 1.3
+# The weight of coverage beside the reader's logit, and the sum of both at which an answer is as likely as none.
+# Source: docs/concepts/extractive-model.md.
+_OF_COVERAGE = 2.5
+_CENTRE = 0.8
+_PASSAGES = 5  # whose language is looked at
 
 
 def reads(question: str, passages: Sequence[PassageText]) -> bool:
@@ -35,17 +36,13 @@ def reads(question: str, passages: Sequence[PassageText]) -> bool:
     return bool(asked) and "en" in asked and "en" in said
 
 
-_PASSAGES = 5
-
-
-def read_scored(
-    question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Scorer, read: ReadUnits, most: int
+def read_candidates(
+    question: ParsedQuestion, near: Sequence[ScoredUnit], scorer: Scorer, read: ReadUnits
 ) -> list[ScoredUnit]:
-    """Return the first `most` of `scored` by how likely they answer, which is their `score` and `support` in [0, 1].
+    """Return units by how likely they answer, which is their `score` too; ties keep their order.
 
-    Ties keep their order. Raises what `read` raises.
+    Raises what `read` raises.
     """
-    near = scored[:most]
     if not near:
         return []
     text = scorer.respelled(question.text)
@@ -53,8 +50,8 @@ def read_scored(
         (text, _cut(each.unit.labelled or each.unit.quote, _UNIT_WORDS), _context(each.unit, scorer)) for each in near
     ]
     logits = read(items).tolist()
-    shares = [_share(logit + _OF_SCORE * each.score) for each, logit in zip(near, logits, strict=True)]
-    judged = [replace(each, score=share, support=share) for each, share in zip(near, shares, strict=True)]
+    shares = [_share(logit + _OF_COVERAGE * each.coverage) for each, logit in zip(near, logits, strict=True)]
+    judged = [replace(each, score=share, likely=share) for each, share in zip(near, shares, strict=True)]
     return sorted(judged, key=lambda each: -each.score)
 
 

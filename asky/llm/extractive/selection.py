@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asky.llm.extractive.questions import ParsedQuestion
-from asky.llm.extractive.scoring import PHRASES, ScoredUnit, Scorer, dates, holds, is_asked_task
+from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates, holds, is_asked_task
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, is_mail_head
+from asky.llm.extractive.whole_lists import asks_several, members_with
 
 _POINTS_BACK = re.compile(
     r"[\"'“‘«(]*(?:it|its|he|his|him|she|her|they|their|them|this|these|that|those|such|both|here|there|however|but|"
@@ -22,6 +23,10 @@ _SETTING = re.compile(r"`?[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*`?")  # the heading o
 _ASKS_VERSION = re.compile(r"\b(?:what|which|in what|since when) (?:\w+ )?(?:releases?|versions?)\b", re.IGNORECASE)
 _VERSION = re.compile(r"\b\d+\.\d+")
 
+# Of the odds of the best unit, what a further one needs: source docs/concepts/extractive-model.md.
+_ALSO_LIKELY = 0.5
+_OF_ODDS = 0.4
+_OF_ODDS_IN_LIST = 0.03
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
 
 
@@ -33,7 +38,8 @@ class SelectionSettings:
     already covered; one from a source other than the best that adds no term of the question also if its marginal score
     is below `keep_elsewhere` times the best score, or its coverage below `keep_other` times the best. Rows, settings
     and log entries are left out if their coverage is below `keep_records` times the best. `new_terms` is the bonus of a
-    further unit that alone adds all terms of the question. Records may be `max_records`, and all units `max_words`.
+    further unit that alone adds all terms of the question. Records may be `max_records`, and all units `max_words`;
+    where a question asks for several things, items may be `max_records` too, and all units `max_list_words`.
     """
 
     keep_other: float = 0.9
@@ -41,6 +47,7 @@ class SelectionSettings:
     max_sentences: int = 5
     max_records: int = 12
     max_words: int = 120
+    max_list_words: int = 300
     keep: float = 0.7
     keep_records: float = 0.93
     new_terms: float = 0.3
@@ -65,14 +72,18 @@ def select_units(
     """
     if whole and is_asked_task(question, whole[0].unit):
         return _tasks(question, whole, settings)
-    chosen = _Chosen(scorer, settings)
+    several = asks_several(question)
+    chosen = _Chosen(scorer, settings, is_list=several)
     for part in parts:
         chosen.add_first_of(part)
     left = list(whole)
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
-        if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
-            is_less = _record_score(best) < settings.keep_records * _record_score(whole[0])
+        if best.likely is not None and whole[0].likely is not None:
+            if not _is_near(best.likely, whole[0].likely, several=several) and not chosen.adds_name(best, question):
+                break
+        elif best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
+            is_less = best.score < settings.keep_records * whole[0].score
             if is_less and not chosen.adds_name(best, question):
                 break
         elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
@@ -80,10 +91,28 @@ def select_units(
         left.remove(best)
         if not chosen.is_padding(best, whole[0], question):
             chosen.add(best.unit)
+            if several and best.unit in chosen.units:
+                chosen.add_members(members_with(best.unit, question, scorer))
         chosen.add_explanation(question)
-    if question.kind == "list" and chosen.units:
+    if question.kind == "list" and len(chosen.units) == 1:
         chosen.add_members(scorer.members_like(chosen.units[0]))
     return [*_telling_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
+
+
+def _is_near(likely: float, best: float, *, several: bool) -> bool:
+    """Return whether a unit that answers this likely is quoted beside the best one: by their odds."""
+    odds, best_odds = (each / max(1e-6, 1 - each) for each in (likely, best))
+    return likely >= _ALSO_LIKELY and odds >= (_OF_ODDS_IN_LIST if several else _OF_ODDS) * best_odds
+
+
+def tasks_first(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Scorer) -> list[ScoredUnit]:
+    """Return `scored` with the tasks that are asked for first; they answer if they are about its subject."""
+    if question.tasks is None:
+        return list(scored)
+    asked = [each for each in scored if is_asked_task(question, each.unit)]
+    about = {id(each): scorer.share(question.terms, scorer.terms_around([each.unit])) or 1.0 for each in asked}
+    asked = sorted((replace(each, score=about[id(each)]) for each in asked), key=lambda each: -each.score)
+    return [*asked, *(each for each in scored if not is_asked_task(question, each.unit))]
 
 
 def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: SelectionSettings) -> list[Unit]:
@@ -100,10 +129,6 @@ def _with_names(scorer: Scorer, units: Sequence[Unit]) -> list[Unit]:
     """Return `units`, and what names the members of lists that they belong to."""
     names = (scorer.name_of(unit) for unit in units)
     return list(dict.fromkeys([*units, *(name for name in names if name is not None)]))
-
-
-def _record_score(scored: ScoredUnit) -> float:
-    return scored.coverage + PHRASES * scored.phrases
 
 
 def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
@@ -145,15 +170,16 @@ def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: Se
 class _Chosen:
     """The units chosen so far, and the remaining limits."""
 
-    def __init__(self, scorer: Scorer, settings: SelectionSettings) -> None:
+    def __init__(self, scorer: Scorer, settings: SelectionSettings, *, is_list: bool = False) -> None:
         self._scorer = scorer
         self._settings = settings
+        self._is_list = is_list
         self._words = 0
         self.units: list[Unit] = []
 
     def is_full(self) -> bool:
         settings = self._settings
-        records = all(unit.kind in RECORDS for unit in self.units)
+        records = self._is_list or all(unit.kind in RECORDS for unit in self.units)
         return len(self.units) >= (settings.max_records if records else settings.max_sentences)
 
     def marginal_score(self, scored: ScoredUnit, question: ParsedQuestion) -> float:
@@ -197,10 +223,10 @@ class _Chosen:
             self._take(unit)
 
     def add_members(self, members: Sequence[Unit]) -> None:
-        """Add the other members of the list that the only chosen unit is one of."""
-        if len(self.units) == 1:
-            for unit in members:
-                self.add(unit)
+        """Add the other members of a list that a chosen unit is one of."""
+        for unit in members:
+            if unit not in self.units and self._fits(unit):
+                self._take(unit)
 
     def add_explanation(self, question: ParsedQuestion) -> None:
         """Add the sentence behind the only one so far, which often says more; to "why", also the one before it."""
@@ -218,9 +244,8 @@ class _Chosen:
         return any(self._scorer.similarity(unit, other) > self._settings.alike for other in self.units)
 
     def _fits(self, *units: Unit) -> bool:
-        return not self.is_full() and self._words + sum(len(unit.text.split()) for unit in units) <= (
-            self._settings.max_words
-        )
+        most = self._settings.max_list_words if self._is_list else self._settings.max_words
+        return not self.is_full() and self._words + sum(len(unit.text.split()) for unit in units) <= most
 
     def _take(self, unit: Unit) -> None:
         self.units.append(unit)

@@ -152,6 +152,7 @@ def _shown_lines(text: str) -> Iterator[str]:
 
 
 _MIN_WORDS = 4
+_MIN_ENDED = 2  # words of what ends as a sentence does: "Serves 6."
 _MAX_WORDS = 90
 _MAX_CHARS = 1_000
 _MIN_LETTERS = 0.5
@@ -504,7 +505,8 @@ def _is_prose(text: str) -> bool:
         return False
     word_count = len(words(text))
     # Scripts without spaces have few words and many terms.
-    if max(word_count, len(content_terms(text))) < _MIN_WORDS or word_count > _MAX_WORDS:
+    least = _MIN_ENDED if is_ended(text) else _MIN_WORDS
+    if max(word_count, len(content_terms(text))) < least or word_count > _MAX_WORDS:
         return False
     visible = [character for character in text if not character.isspace()]
     letters = sum(unicodedata.category(character)[0] in "LM" for character in visible)

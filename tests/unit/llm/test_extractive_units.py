@@ -38,7 +38,7 @@ def test_prose_is_quotable_sentence_by_sentence() -> None:
         "# The history of the old mill",
         "History of the mill\n===================",
         "1911\tthe mill burned\tdown to the ground",
-        "It burned.",
+        "Burned",
         "[12] Byrne, A. (1911). The fire at the mill. Clare Press.",
         "Byrne, A. The fire at the mill. doi:10.1000/182 is where it is.",
         "See the report at https://example.org/reports/1911/fire",
