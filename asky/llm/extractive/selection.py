@@ -24,6 +24,7 @@ _ASKS_VERSION = re.compile(r"\b(?:what|which|in what|since when) (?:\w+ )?(?:rel
 _VERSION = re.compile(r"\b\d+\.\d+")
 
 # Of the odds of the best unit, what a further one needs: source docs/concepts/extractive-model.md.
+_ABOUT_TASK = 0.4  # of the words of the question, those of a task and its headings
 _ALSO_LIKELY = 0.5
 _OF_ODDS = 0.4
 _OF_ODDS_IN_LIST = 0.03
@@ -70,7 +71,7 @@ def select_units(
     Source: docs/concepts/extractive-model.md for the settings. Greedy choice by relevance and novelty follows maximal
     marginal relevance, Carbonell and Goldstein, SIGIR 1998.
     """
-    if whole and is_asked_task(question, whole[0].unit):
+    if whole and is_asked_task(question, whole[0].unit) and _about(question, whole[0], scorer) >= _ABOUT_TASK:
         return _tasks(question, whole, settings)
     several = asks_several(question)
     chosen = _Chosen(scorer, settings, is_list=several)
@@ -109,19 +110,26 @@ def tasks_first(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: 
     """Return `scored` with the tasks that are asked for first; they answer if they are about its subject."""
     if question.tasks is None:
         return list(scored)
-    asked = [each for each in scored if is_asked_task(question, each.unit)]
-    about = {id(each): scorer.share(question.terms, scorer.terms_around([each.unit])) or 1.0 for each in asked}
-    asked = sorted((replace(each, score=about[id(each)]) for each in asked), key=lambda each: -each.score)
-    return [*asked, *(each for each in scored if not is_asked_task(question, each.unit))]
+    about = {id(each): _about(question, each, scorer) for each in scored if is_asked_task(question, each.unit)}
+    asked = [replace(each, score=about[id(each)]) for each in scored if about.get(id(each), 0.0) >= _ABOUT_TASK]
+    taken = {id(each.unit) for each in asked}
+    return [*sorted(asked, key=lambda each: -each.score), *(each for each in scored if id(each.unit) not in taken)]
+
+
+def _about(question: ParsedQuestion, task: ScoredUnit, scorer: Scorer) -> float:
+    """Return the share of the question's words that a task has; 1 if it has none of a question without a name."""
+    share = scorer.share(question.terms, scorer.terms_around([task.unit])) if question.terms else 1.0
+    return share if share or question.names else 1.0
 
 
 def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: SelectionSettings) -> list[Unit]:
-    """Return the tasks that are asked for: those of the best one's passage, or all if the question names no subject."""
-    best = whole[0].unit
+    """Return the tasks that are asked for, of the passage of the best one if the question names a subject."""
+    best = whole[0]
     return [
         each.unit
         for each in whole
-        if is_asked_task(question, each.unit) and (each.unit.passage == best.passage or not question.terms)
+        if is_asked_task(question, each.unit)
+        and (not question.terms or (each.unit.passage == best.unit.passage and each.score == best.score))
     ][: settings.max_records]
 
 
