@@ -77,11 +77,14 @@ def select_units(
     chosen = _Chosen(scorer, settings, is_list=several)
     for part in parts:
         chosen.add_first_of(part)
-    left = list(whole)
+    left, has_list = list(whole), False
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
         if best.likely is not None and whole[0].likely is not None:
-            if not _is_near(best.likely, whole[0].likely, several=several) and not chosen.adds_name(best, question):
+            is_less = best is not whole[0] and not _is_near(
+                best.likely, whole[0].likely, is_list=several and not has_list
+            )
+            if is_less and not chosen.adds_name(best, question):
                 break
         elif best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
             is_less = best.score < settings.keep_records * whole[0].score
@@ -93,17 +96,19 @@ def select_units(
         if not chosen.is_padding(best, whole[0], question):
             chosen.add(best.unit)
             if several and best.unit in chosen.units:
-                chosen.add_members(members_with(best.unit, question, scorer))
+                members = members_with(best.unit, question, scorer)
+                has_list = has_list or len(members) > 1
+                chosen.add_members(members)
         chosen.add_explanation(question)
     if question.kind == "list" and len(chosen.units) == 1:
         chosen.add_members(scorer.members_like(chosen.units[0]))
     return [*_telling_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
 
 
-def _is_near(likely: float, best: float, *, several: bool) -> bool:
+def _is_near(likely: float, best: float, *, is_list: bool) -> bool:
     """Return whether a unit that answers this likely is quoted beside the best one: by their odds."""
     odds, best_odds = (each / max(1e-6, 1 - each) for each in (likely, best))
-    return likely >= _ALSO_LIKELY and odds >= (_OF_ODDS_IN_LIST if several else _OF_ODDS) * best_odds
+    return likely >= _ALSO_LIKELY and odds >= (_OF_ODDS_IN_LIST if is_list else _OF_ODDS) * best_odds
 
 
 def tasks_first(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Scorer) -> list[ScoredUnit]:
