@@ -77,13 +77,11 @@ def select_units(
     chosen = _Chosen(scorer, settings, is_list=several)
     for part in parts:
         chosen.add_first_of(part)
-    left, has_list = list(whole), False
+    left, wants_list = list(whole), several
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
         if best.likely is not None and whole[0].likely is not None:
-            is_less = best is not whole[0] and not _is_near(
-                best.likely, whole[0].likely, is_list=several and not has_list
-            )
+            is_less = best is not whole[0] and not _is_near(best.likely, whole[0].likely, is_list=wants_list)
             if is_less and not chosen.adds_name(best, question):
                 break
         elif best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
@@ -97,7 +95,7 @@ def select_units(
             chosen.add(best.unit)
             if several and best.unit in chosen.units:
                 members = members_with(best.unit, question, scorer)
-                has_list = has_list or len(members) > 1
+                wants_list = wants_list and (len(members) == 1 or question.kind == "steps")
                 chosen.add_members(members)
         chosen.add_explanation(question)
     if question.kind == "list" and len(chosen.units) == 1:
