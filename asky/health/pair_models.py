@@ -1,4 +1,4 @@
-"""The check of the models that read pairs of texts, where the configuration names others than the one inside asky."""
+"""The check of the models that read pairs of texts: the one inside asky, and others that the configuration names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from asky.health.check import Check, ok, problem
 from asky.research.embedding.labels import answer_output, labels_of, verdict_outputs
 from asky.research.embedding.models import find_local_model
 from asky.research.embedding.own_models import read_record
+from asky.research.reader import model
 from asky.research.reader.port import BUILT_IN
 
 _NAME = "reader"
@@ -29,10 +30,13 @@ def check_pair_models(config: Config, models: Path) -> Iterator[Check]:
         ("research.retrieval.cross_encoder", chosen.retrieval.cross_encoder, answer_output),
     )
     for key, name, read in named:
-        if name is None or name == BUILT_IN:
+        if name is None or (name == BUILT_IN and key.endswith("verdicts") and chosen.reader.answers == BUILT_IN):
             continue
         try:
-            _check(name, models, read)
+            if name == BUILT_IN:
+                model.check_shipped(fully=True)
+            else:
+                _check(name, models, read)
         except AskyError as error:
             yield problem(_NAME, f"{key}: {error.message}", error.hint)
         else:

@@ -28,7 +28,6 @@ GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 FILES: Mapping[str, ShippedFile] = MappingProxyType({})
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 OUTPUTS = {"answers": 1, "verdicts": 2}  # with their dimensions
-_CALLED = "reader"
 _HINT = "install asky again"
 _BATCH_TOKENS = 768  # padding included
 
@@ -65,7 +64,7 @@ class ShippedReader:
                 found[rows] = self._session.run([output], given)[0]
         if not np.isfinite(found).all():
             raise NotConfigured(
-                "the reader is damaged: it returned a number that is not finite", hint="install asky again"
+                "the reader is damaged: it returned a number that is not finite", hint=_HINT
             )
         return found
 
@@ -76,15 +75,20 @@ class ShippedReader:
 
     @cached_property
     def _session(self) -> Any:
-        check_files(self._folder, FILES, called=_CALLED)
+        check_shipped(self._folder)
         try:
             session = open_session(self._folder / GRAPH_FILE)
         except Exception as error:  # onnxruntime raises bare Exceptions for damaged files
             reason = str(error).strip().split("\n", 1)[0]
             raise NotConfigured(
-                f"the reader {self._folder} can't be opened: {reason}", hint="install asky again"
+                f"the reader {self._folder} can't be opened: {reason}", hint=_HINT
             ) from error
         return session
+
+
+def check_shipped(folder: Path = FOLDER, *, fully: bool = False) -> None:
+    """Compare the files of the reader with what was shipped; see `asky.research.embedding.shipped`."""
+    check_files(folder, FILES, called="reader", fully=fully)
 
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:

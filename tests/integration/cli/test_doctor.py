@@ -127,6 +127,7 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "vectors",
         "vector index",
         "embedding model",
+        "reader",
     ]
     assert done.err.startswith("0 problems, ")
 
