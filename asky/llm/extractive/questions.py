@@ -23,7 +23,7 @@ _MAX_NEW_NAMES = 3
 _WEAK = frozenset(
     """
     use get got tell pleas exact actual happen mean make made want need work thing come give take say know put let kind
-    sort way case
+    sort way case mani much
     """.split()  # noqa: SIM905 - easier to read and to change than quoted words
 )  # stems that no answer needs to repeat
 _PLACE_IN_CODE = re.compile(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import ScoredUnit, Scorer
-from asky.llm.extractive.units import PassageText, Unit
+from asky.llm.extractive.units import RECORDS, PassageText, Unit
 from asky.text.languages import languages_of
 
 if TYPE_CHECKING:
@@ -22,10 +22,19 @@ ReadUnits = Callable[[Sequence[tuple[str, str, str]]], "np.ndarray"]
 _TITLE_WORDS, _BEFORE_WORDS = 12, 18
 _UNIT_WORDS = 80
 
-# The weight of coverage beside the reader's logit, and the sum of both at which an answer is as likely as none.
-# Source: docs/concepts/extractive-model.md.
-_OF_COVERAGE = 2.5
-_CENTRE = 0.8
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """Of the reader's logit and of coverage in the log odds of an answer, and what is taken off."""
+
+    reader: float
+    coverage: float
+    off: float
+
+
+# Source: docs/concepts/extractive-model.md. Records resemble each other, and the reader tells them apart less well.
+_OF_PROSE = _Weights(1.0, 2.5, 0.8)
+_OF_RECORDS = _Weights(0.6, 5.0, 1.5)
 _PASSAGES = 5  # whose language is looked at
 
 
@@ -50,13 +59,14 @@ def read_candidates(
         (text, _cut(each.unit.labelled or each.unit.quote, _UNIT_WORDS), _context(each.unit, scorer)) for each in near
     ]
     logits = read(items).tolist()
-    shares = [_share(logit + _OF_COVERAGE * each.coverage) for each, logit in zip(near, logits, strict=True)]
+    shares = [_share(each, logit) for each, logit in zip(near, logits, strict=True)]
     judged = [replace(each, score=share, likely=share) for each, share in zip(near, shares, strict=True)]
     return sorted(judged, key=lambda each: -each.score)
 
 
-def _share(signal: float) -> float:
-    return 1 / (1 + math.exp(_CENTRE - signal))
+def _share(scored: ScoredUnit, logit: float) -> float:
+    weights = _OF_RECORDS if scored.unit.kind in RECORDS else _OF_PROSE
+    return 1 / (1 + math.exp(weights.off - weights.reader * logit - weights.coverage * scored.coverage))
 
 
 def _context(unit: Unit, scorer: Scorer) -> str:

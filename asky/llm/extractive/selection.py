@@ -80,12 +80,13 @@ def select_units(
     left, wants_list = list(whole), several
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
-        if best.likely is not None and whole[0].likely is not None:
-            is_less = best is not whole[0] and not _is_near(best.likely, whole[0].likely, is_list=wants_list)
-            if is_less and not chosen.adds_name(best, question):
+        if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
+            # rows of a table resemble each other: those with as many words of the question are told
+            is_less = best.coverage < settings.keep_records * whole[0].coverage
+            if (is_less or (best.likely or 1.0) < _ALSO_LIKELY) and not chosen.adds_name(best, question):
                 break
-        elif best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
-            is_less = best.score < settings.keep_records * whole[0].score
+        elif best.likely is not None and whole[0].likely is not None:
+            is_less = best is not whole[0] and not _is_near(best.likely, whole[0].likely, is_list=wants_list)
             if is_less and not chosen.adds_name(best, question):
                 break
         elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:

@@ -63,9 +63,7 @@ class ShippedReader:
             with self._lock:  # the runtime keeps the memory that the most calls at once have needed
                 found[rows] = self._session.run([output], given)[0]
         if not np.isfinite(found).all():
-            raise NotConfigured(
-                "the reader is damaged: it returned a number that is not finite", hint=_HINT
-            )
+            raise NotConfigured("the reader is damaged: it returned a number that is not finite", hint=_HINT)
         return found
 
     @cached_property
@@ -80,9 +78,7 @@ class ShippedReader:
             session = open_session(self._folder / GRAPH_FILE)
         except Exception as error:  # onnxruntime raises bare Exceptions for damaged files
             reason = str(error).strip().split("\n", 1)[0]
-            raise NotConfigured(
-                f"the reader {self._folder} can't be opened: {reason}", hint=_HINT
-            ) from error
+            raise NotConfigured(f"the reader {self._folder} can't be opened: {reason}", hint=_HINT) from error
         return session
 
 
