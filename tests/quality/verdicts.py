@@ -136,10 +136,10 @@ def read_set(claims: Sequence[Labelled], reader: ClaimReader) -> Read:
     ]
     logits = reader.read(pairs)
     odds, contradicted, about, at = [], [], [], 0
-    for near in windows:
+    for each, near in zip(ruled, windows, strict=True):
         found = found_in(near, logits[at : at + len(near)].tolist()) if near else None
         at += len(near)
-        odds.append(meaning.likelihood(found, 0.0) if found else 0.0)
+        odds.append(meaning.entailed_odds(found, each.sentences) if found else 0.0)
         contradicted.append(found.contradicted if found else 0.0)
         about.append(found.contradicting.coverage if found else 0.0)
     return Read(

@@ -23,7 +23,7 @@ HARBOUR = (
     "The pier was rebuilt in 1984 with stone from the old mill."
 )
 FREEZES = "Most winters the harbour of Ennis is covered by ice."
-STAYS = "The harbour of Ennis thaws in most winters."
+ALL = "The harbour of Ennis freezes in all winters."
 MILL = "The mill was taken down for the sake of the pier."
 
 
@@ -35,7 +35,9 @@ class TestKnowingReader(ClaimReaderContract):
 
 @pytest.fixture
 def known() -> KnowingReader:
-    return KnowingReader([("covered by ice", "freezes", "entailed"), ("thaws", "freezes", "contradicted")])
+    return KnowingReader(
+        [("covered by ice", "freezes", "entailed"), ("in all winters", "in most winters", "contradicted")]
+    )
 
 
 def test_a_paraphrase_that_a_passage_entails_is_supported(known: KnowingReader) -> None:
@@ -47,7 +49,7 @@ def test_a_paraphrase_that_a_passage_entails_is_supported(known: KnowingReader) 
 
 
 def test_a_claim_in_the_words_of_a_passage_that_says_otherwise_is_contradicted(known: KnowingReader) -> None:
-    alone, read = verify_claim(STAYS, [HARBOUR]), verify_claim(STAYS, [HARBOUR], reader=known.reader)
+    alone, read = verify_claim(ALL, [HARBOUR]), verify_claim(ALL, [HARBOUR], reader=known.reader)
     assert (alone.verdict, read.verdict, read.checks["contradicted_by"]) == ("supported", "contradicted", "meaning")
     assert read.score < 0.25
     told = reason({"verdict": read.verdict, "checks": read.checks})
@@ -56,15 +58,17 @@ def test_a_claim_in_the_words_of_a_passage_that_says_otherwise_is_contradicted(k
 
 def test_what_the_reader_knows_nothing_of_is_partial_in_any_words() -> None:
     reader = KnowingReader().reader
-    assert verify_claim(STAYS, [HARBOUR], reader=reader).verdict == "partial"
+    assert verify_claim(ALL, [HARBOUR], reader=reader).verdict == "partial"
     assert verify_claim("Whales were seen off the coast of Kerry.", [HARBOUR], reader=reader).verdict == "unsupported"
 
 
 def test_a_window_that_entails_outweighs_one_that_contradicts() -> None:
-    read = KnowingReader([("thaws", "freezes", "contradicted"), ("thaws", "thaw", "entailed")])
-    other = "A ship makes the harbour of Ennis thaw in most winters."
-    assert verify_claim(STAYS, [HARBOUR, other], reader=read.reader).verdict == "supported"
-    judged = judge_claim(STAYS, [read_passage(HARBOUR), read_passage(other)], reader=read.reader)
+    read = KnowingReader(
+        [("in all winters", "in most winters", "contradicted"), ("in all winters", "every winter", "entailed")]
+    )
+    other = "Every winter the harbour of Ennis freezes: every winter brings ice."
+    assert verify_claim(ALL, [HARBOUR, other], reader=read.reader).verdict == "supported"
+    judged = judge_claim(ALL, [read_passage(HARBOUR), read_passage(other)], reader=read.reader)
     assert judged is not None
     assert (judged.index, judged.check.verdict) == (1, "supported")
 
@@ -74,7 +78,7 @@ def test_what_the_rules_decide_is_not_read() -> None:
     rows = "server.port: 8080\nserver.tls: false\nserver.workers: 4\n"
     cases = [
         ("The harbour of Ennis freezes in most winters.", HARBOUR, "supported"),  # a quotation
-        ("The pier was rebuilt in 1985 with stone.", HARBOUR, "contradicted"),
+        ("The pier was rebuilt in 1985 with stone from the old mill.", HARBOUR, "contradicted"),
         ("The pier cost 40 million euros.", HARBOUR, "unsupported"),
         ("They wrote “the islanders are supplied by sea”.", HARBOUR, "unsupported"),
         ("The server has TLS enabled.", rows, "contradicted"),
@@ -87,7 +91,7 @@ def test_what_the_rules_decide_is_not_read() -> None:
 
 
 def test_all_claims_of_an_answer_are_read_in_one_call(known: KnowingReader) -> None:
-    answer = f"## Winter\n\n{FREEZES} [1] {STAYS} [2]\n\n- {MILL} [1]\n"
+    answer = f"## Winter\n\n{FREEZES} [1] {ALL} [2]\n\n- {MILL} [1]\n"
     claims = verify_answer(answer, {1: HARBOUR, 2: HARBOUR}, reader=known.reader)
     assert [claim.verdict for claim in claims] == ["supported", "contradicted", "partial"]
     assert [claim.checks["says"]["n"] for claim in claims] == [1, 2, 1]  # type: ignore[index]
@@ -100,7 +104,7 @@ def test_other_passages_are_read_once_more_for_what_is_in_doubt(known: KnowingRe
     others = [("P1", "The islands lie in the west."), ("P2", HARBOUR)]
     (claim,) = verify_answer(f"{FREEZES} [1]", {1: others[0][1]}, others=others, reader=known.reader)
     assert (claim.verdict, claim.checks["better"], len(known.calls)) == ("unsupported", "P2", 2)
-    (claim,) = verify_answer(f"{STAYS} [1]", {1: others[0][1]}, others=others, reader=known.reader)
+    (claim,) = verify_answer(f"{ALL} [1]", {1: others[0][1]}, others=others, reader=known.reader)
     assert "better" not in claim.checks
 
 
