@@ -32,7 +32,7 @@ ENTAILED_FROM = 0.75
 """The least sum of both for a supported claim."""
 LONG = 25
 """The sentences of the passages above which what the reader says counts half: a claim then often stands on several
-places, which it does not see together."""
+places, which it does not see together. Source: of nine sets, each left out while choosing, .668 against .656."""
 CONTRADICTED_FROM = 0.9
 ABOUT_FROM = 0.9
 """The least probability of a contradiction, and the least share of a claim's words in the part that makes it."""

@@ -230,8 +230,8 @@ def _cell_faults(claim: str, record: Record) -> Iterator[ValueFault]:
 
     A row is named by one of its texts, and by a year if several are; a column by its name; a name that only one row has
     needs no row. The claim must have at most one number for each cell, beside those in the names, each in digits and in
-    the record: so bounded it is right for 8 of 11 claims about the tables of `tools/reader_data`, and for 29 of 88
-    without, most of which state a sum or a difference.
+    the record: right for 8 of 11 claims about tables of `tools/reader_data`, where that bound was chosen, and for 29
+    of 88 without it, most of which state a sum or a difference.
     """
     terms = frozenset(content_terms(claim))
     labels = [label for label, named in record.labels if named <= terms]
