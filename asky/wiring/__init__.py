@@ -23,6 +23,7 @@ from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrubber
 from asky.errors import NotConfigured
 from asky.events import Event, Listener, Warned, emit, ignore
+from asky.evidence.verification.claim_reader import ClaimReader
 from asky.research.local.running import RunningPrograms
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
@@ -225,6 +226,12 @@ class Services:
     def reader(self) -> ChosenReader:
         """What reads questions with units, and claims with evidence; a `PairReader`."""
         return self._pairs.reader
+
+    @property
+    def claim_reader(self) -> ClaimReader:
+        """What reads the claims that the rules of verification leave open; its model is opened when it first reads."""
+        is_built_in = self.config.research.reader.verdicts == "builtin"
+        return ClaimReader(lambda items: self.reader.verdicts(items), "en" if is_built_in else None)
 
     @cached_property
     def _pairs(self) -> ReaderParts:

@@ -244,6 +244,7 @@ class ModelParts:
             "offers_tools": chosen.tools,
             "counter": lambda: self.counter(name),
             "judge": self._judge(),
+            "claim_reader": services.claim_reader,
         }
 
     def _judge(self) -> ClaimJudge | None:
