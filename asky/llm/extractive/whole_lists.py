@@ -17,6 +17,7 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\W{0,3}(?P<label>[A-Z][\w-]*(?: [\w-]+){0,2})\W{0,2}:\s")
+_MAX_ITEMS = 15  # of a list: one of dozens of things is not the answer as a whole
 _MAX_SECTION = 8  # units of a section that is quoted because the question names it
 
 
@@ -37,6 +38,7 @@ def members_with(unit: Unit, question: ParsedQuestion, scorer: Scorer) -> list[U
         found = [each for each, other in zip(scorer.quotable, same, strict=True) if other and other[1] == label[1]]
     elif unit.kind == "item":
         found = _run(unit, scorer)
+        found = found if len(found) <= _MAX_ITEMS else [unit]
     else:
         named = terms_of(unit.heading or unit.section.rpartition(" › ")[2])
         if not named or not named <= question.terms:
