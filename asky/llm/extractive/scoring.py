@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from asky.llm.extractive.numbered import names_another, numbered_things
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
-from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind, is_mail_head
 from asky.text.terms import content_terms, stem, terms_of, words
@@ -98,8 +97,6 @@ class Scorer:
         self._titles = [terms_of(name) for name in self._names]
         self._at = {(unit.passage, unit.position): unit for unit in units}
         self._quotable = [unit for unit in units if unit.quotable]
-        keys = {id(unit): terms_of(unit.text.split(":")[0]) for unit in units if unit.kind == "property"}
-        self._keys = {unit: key | related(key) for unit, key in keys.items()}
         self._counts = Counter(term for unit in units for term in unit.terms)
         self._total = len(units)
         self._capitalised = _capitalised(units)
@@ -111,12 +108,12 @@ class Scorer:
 
         Each of the first passages, which search found by meaning too, has its best unit among them.
         """
-        units = self._asked_for(questions)
+        self._joined = self._joined_words(questions)
         found = []
         for question in questions:
             terms = self._spelled(question.terms)
             scored = sorted(
-                (self._scored(terms, unit, None) for unit in self._fitting(question, units)),
+                (self._scored(terms, unit, None) for unit in self._fitting(question, self._quotable)),
                 key=lambda each: (-each.coverage, -each.score),
             )
             firsts: dict[int, int] = {}
@@ -137,7 +134,8 @@ class Scorer:
         With `embed`, only the `max_embedded` units with the best coverage of any question are scored, which bounds the
         time. Raises what `embed` raises.
         """
-        candidates = self._asked_for(questions)
+        self._joined = self._joined_words(questions)
+        candidates: Sequence[Unit] = self._quotable
         rows: Sequence[Sequence[float | None]] = [[None] * len(candidates)] * len(questions)
         wanted = [self._spelled(question.terms) for question in questions]
         if embed is not None and candidates:
@@ -159,11 +157,8 @@ class Scorer:
             for terms, row, fitting in zip(wanted, rows, fits, strict=True)
         ]
 
-    def _asked_for(self, questions: Sequence[ParsedQuestion]) -> list[Unit]:
-        """Return the quotable units; a property of a note only if a question has a word of its name."""
-        asked = frozenset[str]().union(*(question.terms for question in questions))
-        self._joined = {term: parts for each in questions for term, parts in _joined(each.text) if term in self._counts}
-        return [unit for unit in self._quotable if self._keys.get(id(unit), asked) & asked or unit.kind != "property"]
+    def _joined_words(self, questions: Sequence[ParsedQuestion]) -> dict[str, frozenset[str]]:
+        return {term: parts for each in questions for term, parts in _joined(each.text) if term in self._counts}
 
     def _fitting(self, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
         """Return the units that may answer; of rows those with a word of the question among their values, if any has.

@@ -29,7 +29,6 @@ from asky.llm.extractive.pieces import (
     line_spans,
     pieces_of,
 )
-from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.beside.remarks import remark_spans, without_remarks
 from asky.text.indices import shown_text
@@ -235,7 +234,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                     passage=index,
                     position=position,
                     section=path,
-                    context=(context | related(unit.terms | context)) - unit.terms,
+                    context=context - unit.terms,
                     quotable=unit.quotable and adds and not is_bibliography,
                 )
             )
@@ -446,14 +445,10 @@ def _with_siblings(fields: Sequence[Unit]) -> Iterator[Unit]:
         yield replace(
             unit,
             context=unit.context | around[parent],
-            key=_with_forms(terms_of(key)),
+            key=terms_of(key),
             beside=frozenset(beside[parent]).union(*(name.terms for name in names)) - unit.terms,
             heading="; ".join(name.text.rpartition(".")[2] for name in names if name is not unit),
         )
-
-
-def _with_forms(terms: frozenset[str]) -> frozenset[str]:
-    return terms | related(terms)
 
 
 def _path(unit: Unit) -> str:

@@ -209,16 +209,6 @@ def test_the_names_of_columns_are_no_row() -> None:
     assert len([each for each in quotable(f"{said}\n\n{head}\n{rows}") if each.startswith("Name")]) == 2
 
 
-def test_a_unit_is_found_by_what_people_call_its_words() -> None:
-    (unit,) = read_units([Passage("Boat: Petrel; Length (m): 7.4; Price: 320", title="boats.csv")])
-    assert terms_of("long cost") <= unit.context
-    assert not terms_of("high") & unit.context
-    (built,) = read_units([Passage("They built it and paid for it in oats.")])
-    assert terms_of("build pay") <= built.context
-    (founded,) = read_units([Passage("It was founded by a miller in 1820.")])
-    assert not terms_of("find") & founded.context
-
-
 def test_settings_are_units_under_their_paths_and_lists_stay_together() -> None:
     text = "database.host: db.local\ndatabase.port: 5432\nadmins[0]: ada@x.test\nadmins[1]: bob@x.test\nmax_retries: 4"
     assert kinds(text) == [
