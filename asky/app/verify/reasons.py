@@ -36,7 +36,8 @@ def reason_of(judged: Judgement, references: Sequence[CitedReference], unresolve
     is_quoted = judged.check.verdict == "supported" and judged.check.checks.get("quotation")
     was_read = judged.check.verdict == "supported" and "meaning" in judged.check.checks
     parts = [_QUOTED if is_quoted else words["read" if was_read else judged.check.verdict]]
-    if found := reason({"checks": judged.check.checks}):
+    shown_below = {name: value for name, value in judged.check.checks.items() if name != "says"}
+    if found := reason({"checks": shown_below}):
         parts.append(found)
     if judged.better is not None:
         parts.append(_better(judged, judged.better, references))

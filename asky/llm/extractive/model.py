@@ -15,12 +15,12 @@ from typing import Any
 from asky.concurrency import in_thread
 from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
-from asky.llm.extractive.bridges import linked_units
+from asky.llm.extractive.bridges import bridged_units, linked_units
 from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
 from asky.llm.extractive.mail_answers import answer_about_mails
 from asky.llm.extractive.presented import presented
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, in_its_language, queries, read_question, shorten
-from asky.llm.extractive.reader import ReadUnits, read_candidates, reads
+from asky.llm.extractive.reader import ReadUnits, confidence, read_candidates, reads
 from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
 from asky.llm.extractive.selection import SelectionSettings, select_central, select_units, tasks_first
 from asky.llm.extractive.units import PassageText, read_units
@@ -149,7 +149,7 @@ class ExtractiveModel:
             (near,) = scorer.candidates([question], _OF_PART if number else limits.max_read)
             scored = tasks_first(question, read_candidates(question, near, scorer, read), scorer)
             found = max((each.score for each in scored), default=0.0)
-            judged.append(_Judged(question, scored, found / limits.min_answer, round(found, 3)))
+            judged.append(_Judged(question, scored, found / limits.min_answer, round(confidence(found), 3)))
         return judged
 
     def _judged_by_words(
@@ -188,7 +188,9 @@ class ExtractiveModel:
             return abstain((), reading.passages, None, known), None
         parts = [part.scored for part in reading.judged[1:] if part.is_answered]
         answers = whole.scored if whole.is_answered else ()
-        chosen = select_units(reading.scorer, whole.question, answers, parts, settings)
+        chosen = bridged_units(whole.question, answers, reading.scorer, reading.passages) or select_units(
+            reading.scorer, whole.question, answers, parts, settings
+        )
         found = _best_relevance(reading)
         doubt = self._doubt(found) if chosen else None
         if chosen and doubt is None:

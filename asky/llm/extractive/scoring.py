@@ -173,10 +173,13 @@ class Scorer:
     def _may_answer(self, question: ParsedQuestion, unit: Unit) -> bool:
         """Return whether a unit may answer: what names "buoy 40" tells nothing of "buoy 50".
 
-        A record needs the numbers of the question, and what stands above a mail tells of the mail alone.
+        A record needs the numbers of the question, a property of a note its name; what stands above a mail tells of the
+        mail alone.
         """
         above = f"{unit.section}; {unit.heading}; {self.title_of(unit)}"
         if names_another(numbered_things(question.text), unit.labelled or unit.text, above):
+            return False
+        if unit.kind == "property" and not terms_of(unit.text.partition(":")[0]) & question.terms:
             return False
         if is_mail_head(unit):
             return _OF_MAILS.search(question.text) is not None

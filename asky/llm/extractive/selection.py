@@ -26,6 +26,8 @@ _VERSION = re.compile(r"\b\d+\.\d+")
 # Of the odds of the best unit, what a further one needs: source docs/concepts/extractive-model.md.
 _ABOUT_TASK = 0.4  # of the words of the question, those of a task and its headings
 _ALSO_LIKELY = 0.5
+_AS_MUCH = 0.7
+_NAMED_LIKELY = 0.15  # of a unit that alone has a name of the question: the other half of an answer
 _OF_ODDS = 0.4
 _OF_ODDS_IN_LIST = 0.03
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
@@ -80,28 +82,51 @@ def select_units(
     left, wants_list = list(whole), several
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
-        if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
-            # rows of a table resemble each other: those with as many words of the question are told
-            is_less = best.coverage < settings.keep_records * whole[0].coverage
-            if (is_less or (best.likely or 1.0) < _ALSO_LIKELY) and not chosen.adds_name(best, question):
-                break
-        elif best.likely is not None and whole[0].likely is not None:
-            is_less = best is not whole[0] and not _is_near(best.likely, whole[0].likely, is_list=wants_list)
-            if is_less and not chosen.adds_name(best, question):
-                break
-        elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
-            break
         left.remove(best)
+        if _is_less(best, whole[0], chosen, question, settings, wants_list=wants_list) and not (
+            chosen.adds_name(best, question) and (best.likely is None or best.likely >= _NAMED_LIKELY)
+        ):
+            continue
         if not chosen.is_padding(best, whole[0], question):
             chosen.add(best.unit)
             if several and best.unit in chosen.units:
                 members = members_with(best.unit, question, scorer)
-                wants_list = wants_list and (len(members) == 1 or question.kind == "steps")
+                is_list = len(members) > 1 or best.unit.kind == "list"
+                wants_list = wants_list and (question.kind == "steps" or not is_list)
+                if is_list:  # another list has to be about as much of the question
+                    left = [each for each in left if each.coverage >= _AS_MUCH * best.coverage]
+                if len(members) > 1 and best.unit.kind == "item":  # one list of a source answers
+                    left = [each for each in left if not _is_other_item(each.unit, best.unit, scorer)]
                 chosen.add_members(members)
         chosen.add_explanation(question)
     if question.kind == "list" and len(chosen.units) == 1:
         chosen.add_members(scorer.members_like(chosen.units[0]))
     return [*_telling_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
+
+
+def _is_other_item(unit: Unit, told: Unit, scorer: Scorer) -> bool:
+    return unit.kind == "item" and scorer.title_of(unit) == scorer.title_of(told)
+
+
+def _is_less(
+    scored: ScoredUnit,
+    best: ScoredUnit,
+    chosen: _Chosen,
+    question: ParsedQuestion,
+    settings: SelectionSettings,
+    *,
+    wants_list: bool,
+) -> bool:
+    """Return whether a unit answers too little to be quoted beside the best one."""
+    if scored is best:
+        return False
+    if scored.unit.kind in RECORDS and best.unit.kind in RECORDS:
+        # rows of a table resemble each other: those with as many words of the question are told
+        is_unlikely = scored.likely is not None and scored.likely < _ALSO_LIKELY
+        return is_unlikely or scored.coverage < settings.keep_records * best.coverage
+    if scored.likely is not None and best.likely is not None:
+        return not _is_near(scored.likely, best.likely, is_list=wants_list)
+    return chosen.marginal_score(scored, question) < settings.keep * best.score
 
 
 def _is_near(likely: float, best: float, *, is_list: bool) -> bool:
@@ -205,7 +230,8 @@ class _Chosen:
     def adds_name(self, scored: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit has a name of the question that no chosen unit has: the second of two to compare."""
         said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
-        return bool(self.units) and bool((self._scorer.names_of(question) - said) & scored.unit.terms)
+        lacking = self._scorer.names_of(question) - said
+        return bool(self.units) and bool(lacking & self._scorer.terms_around([scored.unit]))
 
     def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit of another source adds no term of the question, and is far below the best or less."""

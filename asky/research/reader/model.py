@@ -25,7 +25,12 @@ Floats = npt.NDArray[np.float32]
 
 FOLDER = Path(__file__).parents[2] / "models" / "reader"
 GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
-FILES: Mapping[str, ShippedFile] = MappingProxyType({})
+FILES: Mapping[str, ShippedFile] = MappingProxyType(
+    {
+        GRAPH_FILE: ShippedFile(0x7819CE9A, "c9cd9aecb8ea08f2f8c387ba8fdf336777eb506c44edf6285c0df6016d6651c3"),
+        WEIGHTS_FILE: ShippedFile(0x8F36093A, "ae4547c352924380cb29cdf2d248c4682b28bd2a192bae60b056bdced3031555"),
+    }
+)
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 OUTPUTS = {"answers": 1, "verdicts": 2}  # with their dimensions
 _HINT = "install asky again"

@@ -106,9 +106,8 @@ def test_a_planted_fault_is_flagged_with_its_reason(asky: InProcess) -> None:
     found = verified(asky, "\n\n".join(sentence for sentence, _, _ in FAULTS))
     assert [claim["verdict"] for claim in found] == [verdict for _, verdict, _ in FAULTS]
     assert [reason in claim["reason"] for claim, (_, _, reason) in zip(found, FAULTS, strict=True)] == [True] * 5
-    assert (
-        "the passage says: “The foundry of Marsk was founded in 1874 by Ida Holm and employed 312" in found[0]["reason"]
-    )
+    says = found[0]["checks"]["says"]["text"]
+    assert says.startswith("The foundry of Marsk was founded in 1874 by Ida Holm and employed 312")
 
 
 def test_a_right_claim_with_a_wrong_citation_is_said_as_such(asky: InProcess) -> None:

@@ -30,11 +30,12 @@ def test_what_answers_stands_before_what_has_its_words_and_that_before_the_rest(
     assert found[0] > 0 > found[2]
 
 
-def test_a_claim_that_the_evidence_says_is_entailed() -> None:
+def test_a_claim_is_entailed_contradicted_or_neither() -> None:
     evidence = "The boiler is checked once a year, in September."
-    found = READER.verdicts([("The boiler is checked every year.", evidence), ("The wall is green.", evidence)])
-    assert found.shape == (2, 3)
-    assert found.argmax(axis=1).tolist() == [0, 2]
+    claims = ("The boiler is checked once a year.", "The boiler is checked in May.", "The wall is green.")
+    found = READER.verdicts([(claim, evidence) for claim in claims])
+    assert found.shape == (3, 3)
+    assert found.argmax(axis=1).tolist() == [0, 1, 2]
 
 
 def test_a_pair_is_read_alike_alone_and_among_others() -> None:
