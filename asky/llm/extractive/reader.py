@@ -35,7 +35,7 @@ class _Weights:
 # Source: docs/concepts/extractive-model.md. Records resemble each other, and the reader tells them apart less well.
 _OF_PROSE = _Weights(1.0, 2.5, 0.2)
 _OF_RECORDS = _Weights(0.6, 6.0, 2.0)
-_TEMPERED = 0.6  # of log odds: unseen questions are answered less often than the sum says
+_TEMPERED, _TAKEN_OFF, _LEAST = 0.47, 0.97, 1e-9  # of log odds; what is certain stays finite
 _PASSAGES = 5  # whose language is looked at
 
 
@@ -66,9 +66,12 @@ def read_candidates(
 
 
 def confidence(likely: float) -> float:
-    """Return how often an answer this likely is right, in [0, 1]; .5 stays .5."""
-    odds = math.pow(likely / max(1e-9, 1 - likely), _TEMPERED)
-    return odds / (1 + odds)
+    """Return how often an answer whose best unit is this likely is right, in [0, 1], if half the questions have one.
+
+    Learned on the sets of `tests/quality/confidence.py`; docs/concepts/extractive-model.md has what it is worth.
+    """
+    odds = math.log(max(_LEAST, likely) / max(_LEAST, 1 - likely))
+    return 1 / (1 + math.exp(_TAKEN_OFF - _TEMPERED * odds))
 
 
 def _share(scored: ScoredUnit, logit: float) -> float:

@@ -366,10 +366,10 @@ def test_the_doctor_checks_readers_that_are_named(tmp_path: Path, hub: HubTwin) 
         checks = json.loads(done.stdout)["checks"]
         return [(each["state"], each["message"]) for each in checks if each["name"] == "reader"]
 
-    assert found() == []
+    assert found() == [("ok", "research.reader.answers: builtin")]
     right = {"ASKY_RESEARCH__READER__ANSWERS": SCORER}
-    assert found(**right) == [("ok", f"research.reader.answers: {SCORER}")]
-    assert "single output" in found(ASKY_RESEARCH__READER__VERDICTS=SCORER)[0][1]
-    assert "is not on this machine" in found(ASKY_RESEARCH__READER__VERDICTS="org/absent")[0][1]
+    assert found(**right)[0] == ("ok", f"research.reader.answers: {SCORER}")
+    assert "single output" in found(ASKY_RESEARCH__READER__VERDICTS=SCORER)[-1][1]
+    assert "is not on this machine" in found(ASKY_RESEARCH__READER__VERDICTS="org/absent")[-1][1]
     (own(tmp_path).place(SCORER) / "tokenizer.json").write_text("{}")
     assert found(**right)[0][0] == "problem"
