@@ -127,10 +127,14 @@ def _desk(_: Path | None, folder: Path) -> None:
     shutil.copytree(DOCUMENTS / "desk", folder / "desk")
 
 
-def _desk_questions() -> tuple[str, ...]:
-    """Return three commands for each kind of document."""
-    with (DOCUMENTS / "desk-questions.tsv").open(encoding="utf-8", newline="") as rows:
-        return tuple(f'asky -q -d desk "{row["question"]}"' for row in csv.DictReader(rows, delimiter="\t"))
+def _reader(_: Path | None, folder: Path) -> None:
+    shutil.copytree(DOCUMENTS / "reader", folder / "reader")
+
+
+def _questions(name: str) -> tuple[str, ...]:
+    """Return a command for each question about the folder of documents with this name."""
+    with (DOCUMENTS / f"{name}-questions.tsv").open(encoding="utf-8", newline="") as rows:
+        return tuple(f'asky -q -d {name} "{row["question"]}"' for row in csv.DictReader(rows, delimiter="\t"))
 
 
 def _clone(paper: Path | None, folder: Path) -> None:
@@ -213,7 +217,8 @@ RECORDINGS = (
             'asky -d harbour-dues.xlsx "What does a metre cost for boats over 12 m?"',
         ),
     ),
-    Recording("desk", "A folder with one document of each kind", _desk, ("ls desk", *_desk_questions())),
+    Recording("desk", "A folder with one document of each kind", _desk, ("ls desk", *_questions("desk"))),
+    Recording("reader", "Ten questions with an answer, ten without", _reader, ("ls reader", *_questions("reader"))),
 )
 
 

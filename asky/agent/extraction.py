@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from asky.agent.findings import Findings, FoundStatement, Mention
 from asky.agent.planning import MAX_QUERIES, read_queries
+from asky.concurrency import in_thread
 from asky.evidence.keys import KEY
+from asky.evidence.marks import MARKED
 from asky.evidence.passages import fence, render_passages
-from asky.evidence.verification.verify import verify_claim
+from asky.evidence.verification.claim_reader import ClaimReader
+from asky.evidence.verification.verify import verify_claims
 from asky.llm.port import Message
 from asky.llm.structured import Structured, ask_for_json
 from asky.research.writing.templates import fill, template_text
@@ -99,10 +102,12 @@ async def extract_by_model(
     with_private: bool,
     marker: str,
     budget: Budget | None,
+    reader: ClaimReader | None = None,
 ) -> Structured[Extracted]:
     """Return what `model` takes from passages, which it may see, and `with_private` also facts from private documents.
 
-    Raises as `ask_for_json` does. A fact without a passage that supports it, as the check by rules has it, is left out.
+    Raises as `ask_for_json` does. A fact that is unsupported or contradicted by its passages is left out; `reader`
+    reads what rules leave open.
     """
     known = known_facts(findings, passages, with_private=with_private)
     numbered = [f"{number}. {each.text}" for number, each in enumerate(findings.sub_questions, start=1)]
@@ -116,8 +121,17 @@ async def extract_by_model(
     }
     messages = [Message("user", fill(template_text("asky.agent", "extraction_v1.md"), values))]
     texts = {each.key: each.text for each in passages}
-    reader = _Reader(texts, known, len(findings.sub_questions))
-    return await ask_for_json(model, messages, _SCHEMA, validate=reader.read, budget=budget)
+    read = _Reader(texts, known, len(findings.sub_questions)).read
+    found = await ask_for_json(model, messages, _SCHEMA, validate=read, budget=budget)
+    found.value.facts = await in_thread(_held, found.value.facts, texts, reader)
+    return found
+
+
+def _held(
+    facts: Sequence[FoundStatement], texts: Mapping[str, str], reader: ClaimReader | None
+) -> list[FoundStatement]:
+    checks = verify_claims([(each.text, [texts[key] for key in each.keys]) for each in facts], reader=reader)
+    return [each for each, check in zip(facts, checks, strict=True) if check.verdict not in MARKED]
 
 
 def known_facts(findings: Findings, passages: Iterable[Evidence], *, with_private: bool) -> list[str]:
@@ -149,8 +163,6 @@ class _Reader:
     def _fact(self, value: Any) -> FoundStatement | None:
         text, keys = _line(value, "statement", _MAX_CHARS), self._keys(value)
         if not terms_of(text) or not keys:
-            return None
-        if verify_claim(text, [self.texts[key] for key in keys]).verdict in ("unsupported", "contradicted"):
             return None
         contradicted = _numbers(value.get("contradicts"), len(self.known))
         return FoundStatement(text, keys, tuple(self.known[number - 1] for number in contradicted))

@@ -266,7 +266,13 @@ class Nodes:
         done: set[str] = set()
         for batch in await in_thread(self._batches, by_model):
             ask = partial(
-                extract_by_model, self._model, self.findings, batch, with_private=with_private, **self._asking
+                extract_by_model,
+                self._model,
+                self.findings,
+                batch,
+                with_private=with_private,
+                reader=self._worker.claim_reader,
+                **self._asking,
             )
             found = await self._by_model(ask)
             if found is None:

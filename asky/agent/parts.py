@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from asky.agent.domains import DomainConfiguration
     from asky.agent.obstacles import ObstacleHandler
     from asky.config.schema import BudgetSettings
+    from asky.evidence.verification.claim_reader import ClaimReader
     from asky.llm.port import ChatModel
     from asky.llm.tokens import TokenCounter
     from asky.research.vector_store import VectorStore
@@ -25,6 +26,8 @@ class ResearchParts(Protocol):
 
     @property
     def model(self) -> ChatModel: ...
+    @property
+    def claim_reader(self) -> ClaimReader | None: ...
     @property
     def store(self) -> Callable[[], VectorStore]: ...
     @property

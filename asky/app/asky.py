@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from asky.app.corpus import CorpusService
     from asky.app.diagnostics import DiagnosticsService
     from asky.app.evaluation.service import EvaluationService
+    from asky.app.local_models import LocalModelService
     from asky.app.memory import MemoryService
     from asky.app.models import ModelService
     from asky.app.requests import AskRequest
@@ -259,6 +260,14 @@ class Asky:
 
         self._require_open()
         return ModelService(self.config, self._environ, lambda: self.services)
+
+    @property
+    def local_models(self) -> LocalModelService:
+        """Readers and other models that run on this machine."""
+        from asky.app.local_models import LocalModelService
+
+        self._require_open()
+        return LocalModelService(self.config, self._environ)
 
     @property
     def diagnostics(self) -> DiagnosticsService:

@@ -15,6 +15,7 @@ from asky.cli.saving import require_writable
 from asky.errors import AskyError, UsageError
 
 if TYPE_CHECKING:
+    from asky.app.asky import Asky
     from asky.app.completion import CompletionService
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,6 +78,16 @@ def complete_model(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return _complete(lambda names: names.models(incomplete))
 
 
+def complete_downloaded(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """Return the names of downloaded models that start with `incomplete`."""
+    return _complete_from(lambda asky: asky.local_models.names(incomplete))
+
+
+def complete_downloadable(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
+    """Return names of models that can be downloaded and start with `incomplete`."""
+    return _complete_from(lambda asky: asky.local_models.wanted(incomplete))
+
+
 def complete_prompt(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - click's
     """Return the saved prompts that start with `incomplete`, if it is the first word of a question."""
     return prompts_like(incomplete) if incomplete.startswith("/") and not ctx.params.get("question") else []
@@ -119,11 +130,15 @@ def complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def _complete(read: Callable[[CompletionService], list[str]]) -> list[str]:
     """Return what `read` finds, or nothing if the configuration or the store cannot be read."""
+    return _complete_from(lambda asky: read(asky.completion))
+
+
+def _complete_from(read: Callable[[Asky], list[str]]) -> list[str]:
     from asky.app.asky import Asky  # only while completing
     from asky.cli.context import configured
 
     try:
         with Asky.open(configured()) as asky:
-            return read(asky.completion)
+            return read(asky)
     except AskyError:
         return []

@@ -28,6 +28,11 @@ class Paths:
     cache: Path
     state: Path
 
+    @property
+    def models(self) -> Path:
+        """Models that were downloaded: worth keeping, because the network may be away when they are needed."""
+        return self.data / "models"
+
 
 def resolve_paths(environ: Mapping[str, str]) -> Paths:
     """Return the folders under `ASKY_HOME`, or those of the XDG variables or their defaults; creates nothing.

@@ -8,6 +8,7 @@ value, including a `Mapping` to `Any`: a table of the user's own making. `None` 
     +- research: Research              research.toml
     |  +- chunking: Chunking
     |  +- embedding: Embedding
+    |  +- reader: ReaderSettings
     |  +- retrieval: Retrieval
     |  +- reading: Reading
     |  +- shortlist: Shortlist
@@ -102,6 +103,32 @@ class Embedding:
     device: Device = _key("auto", "Device for a model that is named; auto uses CUDA if available.")
     batch_size: int = _key(32, "Maximum number of texts per batch.", low=1, high=1024)
     local_files_only: bool = _key(False, "Never download a model; use an installed or cached one.")
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSettings:
+    """The models that read a question with a passage, and a claim with its evidence."""
+
+    answers: str = _key(
+        "builtin",
+        "What reads questions with passages: builtin, or a cross-encoder, a name on the Hugging Face hub or a folder.",
+    )
+    verdicts: str = _key(
+        "builtin",
+        "What reads claims with passages: builtin, or an entailment model, a name on the Hugging Face hub or a folder.",
+    )
+    answer_scale: float = _key(
+        1.0,
+        "Factor of the answer logits of a named model; 1 for one whose sigmoid is a probability.",
+        low=0.01,
+        high=100,
+    )
+    answer_offset: float = _key(
+        0.0,
+        "What is added to the answer logits of a named model after that; below 0, asky declines more.",
+        low=-100,
+        high=100,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +239,9 @@ class Research:
     max_passages: int = _key(12, "Maximum number of passages that one tool call returns.", low=1, high=1000)
     chunking: Chunking = _table(Chunking, "How documents are split into chunks.")
     embedding: Embedding = _table(Embedding, "The model that computes vectors.")
+    reader: ReaderSettings = _table(
+        ReaderSettings, "The models that read a question with a passage, and a claim with its evidence."
+    )
     retrieval: Retrieval = _table(Retrieval, "How chunks are ranked.")
     reading: ReadingSettings = _table(ReadingSettings, "Limits for reading one file; each is read in its own process.")
     shortlist: ShortlistSettings = _table(
@@ -313,12 +343,8 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """What reads the sentences of an answer, beside the check by rules that always does."""
+    """What reads the sentences of an answer, beside the check that always does."""
 
-    model: str | None = _key(
-        None,
-        "NLI model or cross-encoder that judges each cited sentence: a name on the Hugging Face hub, or a folder.",
-    )
     chat: bool = _key(False, "Have the chat model judge each cited sentence of its answer, in one more call.")
 
 

@@ -37,6 +37,7 @@ _DIFFERENCES: Mapping[str, str] = MappingProxyType(
         "negation": "a passage differs by a negation",
         "opposite": "a passage says the opposite",
         "roles": "a passage says who does what the other way round",
+        "meaning": "a passage says otherwise",
     }
 )
 _UNCITED = re.compile(rf" {WARNING_SIGN} uncited\b")
@@ -78,6 +79,8 @@ def _findings(checks: Mapping[str, Any]) -> Iterator[str]:
         yield f"in a passage, {', '.join(other)}"
     elif against:
         yield _DIFFERENCES.get(against, f"a passage has another {against}")
+    if says := checks.get("says"):
+        yield f"the passage says: “{says['text']}”"
     if better := checks.get("better"):
         yield f"{better} supports it"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from asky.config.custom_tools import find_missing_programs
@@ -58,18 +59,19 @@ def check_programs(config: Config, environ: Mapping[str, str]) -> Iterator[Check
         yield ok(_TOOLS, (", ".join(enabled) or "none enabled") + (f"; {off} not enabled" if off and enabled else ""))
 
 
-def check_model(config: Config, *, fingerprints: Sequence[str]) -> Check:
+def check_model(config: Config, *, fingerprints: Sequence[str], models: Path) -> Check:
     """Check that the configured embedding model is available, and that stored vectors have the same fingerprint.
 
-    `fingerprints` are those of the stored vectors, if any. Without a model asky searches by keywords only. That is a
-    problem if the corpus has vectors or the user chose the missing model, and otherwise a note.
+    `fingerprints` are those of the stored vectors, if any, and `models` is the folder of downloaded models. Without
+    a model asky searches by keywords only. That is a problem if the corpus has vectors or the user chose the missing
+    model, and otherwise a note.
     """
     chosen = config.research.embedding
-    settings = EmbeddingSettings(**{**asdict(chosen), "local_files_only": True})
+    settings = EmbeddingSettings(**{**asdict(chosen), "local_files_only": True, "own_models": str(models)})
     try:
         if settings.is_packaged:
             packaged.check_files(fully=True)
-        elif (read_recipe(find_model_folder(chosen.model, local_files_only=True))).dim is None:
+        elif read_recipe(find_model_folder(chosen.model, local_files_only=True, own=models)).dim is None:
             return ok(_EMBEDDING, chosen.model)  # only opening it would tell more
         return _compare(chosen.model, EmbeddingClient(settings).fingerprint, fingerprints)
     except AskyError as error:

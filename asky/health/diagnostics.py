@@ -23,6 +23,7 @@ from asky.health.machine import (
     check_sizes,
     check_sqlite,
 )
+from asky.health.pair_models import check_pair_models
 from asky.health.store import BACKUP_HINT, check_cache, check_file, check_pages, check_store
 from asky.health.vectors import check_index, check_vectors
 from asky.health.web import RunAsync, check_web
@@ -64,10 +65,11 @@ def diagnose(
     yield check_leftovers(paths, prepared_models(environ), now=time.time())
     fingerprints: list[str] = []
     yield from _check_contents(paths, config, fingerprints, full=full, repair=repair)
-    model = check_model(config, fingerprints=fingerprints)
+    model = check_model(config, fingerprints=fingerprints, models=paths.models)
     yield model
     if model.state == "ok":
-        yield from check_embedding(config)
+        yield from check_embedding(config, paths.models)
+    yield from check_pair_models(config, paths.models)
 
 
 def _configuration(environ: Mapping[str, str], cwd: Path) -> tuple[Config, list[Check]]:

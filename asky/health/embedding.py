@@ -11,6 +11,7 @@ from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from asky.config.loader import Config
 
@@ -18,9 +19,13 @@ _NAME = "embedding"
 _TEXT = "Which passages answer the question? The nearest ones, by their meaning and by their words."
 
 
-def check_embedding(config: Config) -> Iterator[Check]:
-    """Embed a sentence, and report the speed. A model that only sentence-transformers can run is not tried."""
-    settings = EmbeddingSettings(**{**asdict(config.research.embedding), "local_files_only": True})
+def check_embedding(config: Config, models: Path) -> Iterator[Check]:
+    """Embed a sentence, and report the speed; `models` is the folder of downloaded ones.
+
+    A model that only sentence-transformers can run is not tried.
+    """
+    chosen = {**asdict(config.research.embedding), "local_files_only": True, "own_models": str(models)}
+    settings = EmbeddingSettings(**chosen)
     try:
         usage = EmbeddingClient(settings).measure(_TEXT)
     except AskyError as error:

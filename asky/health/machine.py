@@ -17,6 +17,7 @@ from asky.config.paths import Paths
 from asky.config.schema import FILES
 from asky.health.check import Check, note, ok, problem
 from asky.installation import install_hint
+from asky.text.counting import format_bytes
 
 _MIB = 1 << 20
 _LOW_SPACE_BYTES = 1024 * _MIB
@@ -90,16 +91,6 @@ def nearest_existing(place: Path) -> Path:
     """Return `place`, or its nearest ancestor that exists and can be seen."""
     # `Path.exists` raises in a folder without search permission
     return next((each for each in (place, *place.parents) if os.path.exists(each)), Path("/"))  # noqa: PTH110
-
-
-def format_bytes(count: int) -> str:
-    """Format a number of bytes with a decimal unit that keeps it short: `512 B`, `1.5 MB`."""
-    size = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
 
 
 # asky's own folders and files

@@ -11,7 +11,6 @@ from typing import Any
 from asky.errors import AskyError, StorageError, StoreBusy, StoreDamaged
 from asky.evidence.export.bundle_check import claim_fault, quote_fault
 from asky.health.check import Check, note, ok, problem
-from asky.health.machine import format_bytes
 from asky.research.index.titles import TitleTable
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
@@ -22,6 +21,7 @@ from asky.storage.pages import PageCounts, PageTable
 from asky.storage.repair.damage import Damage, Repair, find_damage, quarantine
 from asky.storage.repair.integrity import StoreIntegrity
 from asky.storage.runs import RunStore
+from asky.text.counting import format_bytes
 from asky.values import Span
 
 _MAGIC = b"SQLite format 3\0"

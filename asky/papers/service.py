@@ -255,7 +255,7 @@ class PaperService(PaperCatalog):
             raise NotEnoughEvidence(NOTHING_RELEVANT.format(query=" ".join(names))) if names else no_papers()
         chosen = papers if names else papers[:MAX_PAPERS]
         worker = await in_thread(self._research.worker, model or BUILT_IN, RunLimits())
-        maker = TableMaker(self, self._store.tables.documents, self._parts.listener)
+        maker = TableMaker(self, self._store.tables.documents, self._parts.listener, worker.claim_reader)
         if worker.model.host is None:
             rows = await maker.quoted(wanted, chosen, worker.model)
         else:

@@ -19,6 +19,7 @@ from asky.evidence.marks import without_marks
 from asky.evidence.passages import new_marker, render_passages
 from asky.evidence.plain_text import plain_text
 from asky.evidence.quotes import find_quote
+from asky.evidence.verification.claim_reader import ClaimReader
 from asky.evidence.verification.verify import verify_claim
 from asky.llm.port import Message, TextDelta, ToolCall, is_abstention
 from asky.research.excerpts.locations import Places
@@ -164,12 +165,19 @@ def column_question(column: str) -> str:
 
 
 class TableMaker:
-    """Fills tables from the papers of `catalog`."""
+    """Fills tables from the papers of `catalog`. `reader` reads what a model writes beside the rules."""
 
-    def __init__(self, catalog: PaperCatalog, documents: DocumentStore, listener: Listener) -> None:
+    def __init__(
+        self,
+        catalog: PaperCatalog,
+        documents: DocumentStore,
+        listener: Listener,
+        reader: ClaimReader | None = None,
+    ) -> None:
         self._catalog = catalog
         self._documents = documents
         self._listener = listener
+        self._reader = reader
 
     async def quoted(self, columns: Sequence[str], papers: Sequence[Paper], model: ChatModel) -> list[TableRow]:
         """Return a row for each paper with sentences that `model`, which quotes, finds for each column."""
@@ -200,7 +208,7 @@ class TableMaker:
                 written: Answer = await answer(_instruction(columns), hits[:_MAX_PASSAGES])
             except AskyError as error:
                 return TableRow(paper, nothing.cells, failure=failure(error, paper.name))
-            return TableRow(paper, read_cells(columns, written), written.run)
+            return TableRow(paper, await in_thread(read_cells, columns, written, self._reader), written.run)
 
         return await self._rows(papers, row)
 
@@ -288,21 +296,21 @@ def _instruction(columns: Sequence[str]) -> str:
     )
 
 
-def read_cells(columns: Sequence[str], answer: Answer) -> tuple[TableCell, ...]:
+def read_cells(columns: Sequence[str], answer: Answer, reader: ClaimReader | None = None) -> tuple[TableCell, ...]:
     """Return the cells that a model wrote as the list items of an answer, each checked against what it cites."""
     written = answer_json(answer)
     cited = {each["n"]: each for each in written["citations"]}
     lines = [plain_line.partition(":") for plain_line in without_marks(answer.text).split("\n")]
     values = {name.strip(" -*•`_#").casefold(): value for name, colon, value in lines if colon}
-    return tuple(_read_cell(values.get(each.casefold(), ""), cited) for each in columns)
+    return tuple(_read_cell(values.get(each.casefold(), ""), cited, reader) for each in columns)
 
 
-def _read_cell(value: str, cited: Mapping[int, Mapping[str, Any]]) -> TableCell:
+def _read_cell(value: str, cited: Mapping[int, Mapping[str, Any]], reader: ClaimReader | None) -> TableCell:
     text = one_line(plain_text(_NUMBER.sub("", value)), None).strip(" *_")
     if text.rstrip(".").casefold() in _NOTHING:
         return TableCell()
     citations = [cited[int(n)] for n in dict.fromkeys(_NUMBER.findall(value)) if int(n) in cited]
-    check = verify_claim(text, [each["quote"] for each in citations])
+    check = verify_claim(text, [each["quote"] for each in citations], reader=reader)
     return TableCell(text, tuple(_quote(each, text) for each in citations), check.verdict)
 
 

@@ -26,6 +26,8 @@ from asky.text.scrub import one_line
 
 _NO_EVIDENCE = "The sources hold too little to answer this."
 _UNCITED = "This answer cites no source."
+_COMPARED = "Words and numbers were compared with those of the passages; meaning was not."
+_READ = "Words and numbers were compared with those of the passages; a small model read what that leaves open."
 
 
 def answer_section(reported: ReportedAnswer, *, prefix: str, level: int) -> Html:
@@ -104,7 +106,8 @@ def _checks(claims: Sequence[Mapping[str, Any]], prefix: str) -> Html:
     if not claims:
         return Html()
     rows = [_check(number, claim, prefix) for number, claim in enumerate(claims, start=1)]
-    note = tag("p", "Words and numbers were compared with those of the passages; meaning was not.")
+    was_read = any("meaning" in claim["checks"] for claim in claims)
+    note = tag("p", _READ if was_read else _COMPARED)
     return _folded(
         f"How {counted(len(claims), 'statement was', 'statements were')} checked",
         join([note, tag("ol", *rows, class_="checks")]),

@@ -39,13 +39,15 @@ class EmbeddingSettings:
 
     `model` is a name (`all-MiniLM-L6-v2`, `BAAI/bge-small-en-v1.5`) or the path of a folder, absolute or beginning with
     `.` or `~`. `device` is `auto`, `cpu`, `mps`, `cuda` or `cuda:N`; the model inside asky runs on the CPU.
-    `batch_size` is the maximum number of texts per batch. Raises `ConfigError` for any other value.
+    `batch_size` is the maximum number of texts per batch, `own_models` the folder of downloaded models. Raises
+    `ConfigError` for any other value.
     """
 
     model: str = DEFAULT_MODEL
     device: str = "auto"
     batch_size: int = 32
     local_files_only: bool = False
+    own_models: str | None = None
 
     def __post_init__(self) -> None:
         if self.device.split(":")[0] not in ("auto", "cpu", "cuda", "mps"):
@@ -298,7 +300,8 @@ def _packaged() -> _Source:
 
 
 def _named(settings: EmbeddingSettings, listener: Listener) -> _Source:
-    folder = find_model_folder(settings.model, local_files_only=settings.local_files_only, listener=listener)
+    own = Path(settings.own_models) if settings.own_models else None
+    folder = find_model_folder(settings.model, local_files_only=settings.local_files_only, own=own, listener=listener)
     recipe = read_recipe(folder)
     model = _describe(settings, folder, recipe, recipe.dim) if recipe.dim is not None else None
     return _Source(folder, recipe, model, onnx_file(folder) if recipe.plain and not recipe.transformer else None)

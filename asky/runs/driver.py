@@ -33,6 +33,7 @@ from asky.runs.prompt_leak_guard import guard_prompts
 if TYPE_CHECKING:
     from asky.config.schema import Research
     from asky.evidence.citations.markers import MakeRewriter
+    from asky.evidence.verification.claim_reader import ClaimReader
     from asky.llm.port import ChatModel
     from asky.llm.spending import Budget
     from asky.research.judging.judge import ClaimJudge
@@ -94,7 +95,8 @@ class BaseRunWorker:
 
     `store` opens the vector store on first use. `settings` limits turns and passages, `budget` creates the budget of a
     run, and `counter` the token counter for its prompts. If `offers_tools` is false, the model receives passages
-    instead of tools. `judge` reads the claims of answers, beside the rules. `prompt_builder` makes the builder of the
+    instead of tools. `claim_reader` reads the claims that the rules leave open, and `judge` gives verdicts in
+    place of both. `prompt_builder` makes the builder of the
     first prompt of a run, from the worker.
     """
 
@@ -109,6 +111,7 @@ class BaseRunWorker:
     offers_tools: bool = True
     counter: Callable[[], TokenCounter] = TokenCounter
     judge: ClaimJudge | None = None
+    claim_reader: ClaimReader | None = None
 
     @property
     def passage_tokens(self) -> int:
@@ -271,6 +274,7 @@ class RunDriver:
             may_revise=partial(_may_revise, question, self._transcript, parts.settings),
             inner=parts.model,
             judge=parts.judge,
+            claim_reader=parts.claim_reader,
             rewriter=rewriter,
         )
         self._builder = type(parts).prompt_builder(

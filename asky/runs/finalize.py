@@ -38,6 +38,7 @@ from asky.values import Answer, Citation, Evidence, Location, Source, Span, Stop
 
 if TYPE_CHECKING:
     from asky.evidence.citations.markers import MakeRewriter
+    from asky.evidence.verification.claim_reader import ClaimReader
     from asky.llm.port import ChatModel, ModelUsage, ToolSpec
     from asky.llm.spending import Budget
     from asky.llm.tokens import TokenCounter
@@ -77,9 +78,9 @@ class Finalizer:
     `rewriter` reads citations of another form than keys. `time_limit_s` is the time after which the run was stopped,
     if it was, and `revision_timed_out` is set if time ran out before a revised answer was complete. `changed_files` are
     warnings about cited files that changed since they were read, and `unread` are the addresses in the question that
-    were not read. `fallback` returns the text that takes the place of one that cites nothing, or "". `judge`, if there
-    is one, reads the claims of the final text; one that asks the model asks `inner`, which is `model` without the
-    journal.
+    were not read. `fallback` returns the text that takes the place of one that cites nothing, or "". `claim_reader`
+    reads the claims that the rules leave open; a `judge`, if there is one, reads all claims of the final text. One that
+    asks the model asks `inner`, which is `model` without the journal; another takes the place of the reader.
     """
 
     stores: RunStores
@@ -98,6 +99,7 @@ class Finalizer:
     may_revise: Callable[[], bool]
     inner: ChatModel
     judge: ClaimJudge | None = None
+    claim_reader: ClaimReader | None = None
     rewriter: MakeRewriter | None = None
     fallback: Callable[[], Awaitable[str]] | None = None
     warnings: list[str] = field(default_factory=list)
@@ -285,6 +287,7 @@ class Finalizer:
             claims_anything=claims_anything and self.journal.state.has_sources,
             rewriter=self.rewriter,
             question=self.question.text,
+            reader=self.claim_reader if self.judge is None or self.judge.asks_model else None,
         )
 
     def _locate(self, document_id: int, span: Span) -> Location:

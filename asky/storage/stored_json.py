@@ -102,6 +102,7 @@ _CLAIM = {
     "checks": {
         "missing_numbers?": list, "missing_quotes?": list, "contradicted_by?": TEXT,
         "quotation?": _is_quotation, "values?": [{"name": str, "value": str}], "missing_names?": [str], "better?": str,
+        "says?": {"n": int, "text": str}, "meaning?": {"entailed": NUMBER, "contradicted": NUMBER}, "unread?": str,
     },
 }  # fmt: skip
 _USAGE = {

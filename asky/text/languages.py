@@ -33,7 +33,7 @@ _WORDS = MappingProxyType(
         ),
         "de": (
             "der die das und ist nicht ein eine einen einem einer den dem des von zu mit auf für im in was wird werden"
-            " sind sich auch bei es aus nach kann man oder als zum zur gibt wo sie wir",
+            " sind sich auch bei es aus nach kann man oder als zum zur gibt wo sie wir ich muss",
             "wie warum wieso wer wann welche welcher welches woher",
         ),
         "fr": (
@@ -132,6 +132,11 @@ def languages_of(text: str) -> frozenset[str]:
     if script == _LATIN:
         return _latin(text)
     return frozenset(_HAN if script == "cjk" else filter(None, (script,)))
+
+
+def function_words(languages: frozenset[str]) -> frozenset[str]:
+    """Return the function words that are known of these languages, by their `languages_of`."""
+    return frozenset(word for word, of in _WEIGHTS.items() if not languages.isdisjoint(of))
 
 
 def are_foreign(one: frozenset[str], other: frozenset[str]) -> bool:

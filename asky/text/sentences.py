@@ -27,7 +27,7 @@ _COUNTED = LABELS | frozenset(
 _LINE = re.compile(r"[^\n\r\u2028\u2029]+")
 _LINE_BREAKS = frozenset(("\n", "\r\n", "\r", "\u2028", "\u2029"))
 _LIST_ITEM = re.compile(
-    r"(?:[-*+•◦▪‣·●○■□]|[–—](?=\s+[^\W\d_a-z])|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\)|\[\d{1,3}\])\s"
+    r"(?:[-*+•◦▪‣·●○■□]|[–—](?=\s+[^\W\d_a-z])|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\)|\[[\dxX ]{1,3}\])\s"
 )
 _NUMBERED_HEADING = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]")
 _ALONE = re.compile(r"#{1,6}\s|\||```|~~~")

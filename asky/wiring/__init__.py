@@ -23,6 +23,7 @@ from asky.config.redaction import key_values
 from asky.config.secrets import MASK, scrubber
 from asky.errors import NotConfigured
 from asky.events import Event, Listener, Warned, emit, ignore
+from asky.evidence.verification.claim_reader import ClaimReader
 from asky.research.local.running import RunningPrograms
 from asky.storage.corpus import CorpusStore
 from asky.storage.database import Database
@@ -54,12 +55,13 @@ if TYPE_CHECKING:
     from asky.research.corpus.targets import TargetAcquirer
     from asky.research.embeddings import EmbeddingClient, EmbeddingSettings, EmbeddingUsage
     from asky.research.index.background import BackgroundEmbedding
-    from asky.research.index.reranking import Reranker
     from asky.research.local.files import LocalRoots
+    from asky.research.reader.port import ChosenReader
     from asky.research.run import ResearchRun
     from asky.research.vector_store import VectorStore
     from asky.runs.starter import RunStarter, Worker
     from asky.wiring.models import ModelParts
+    from asky.wiring.readers import ReaderParts
     from asky.wiring.web import WebParts
 
 _MIB = 1024 * 1024
@@ -196,7 +198,7 @@ class Services:
     def _embedding_settings(self) -> EmbeddingSettings:
         from asky.research.embeddings import EmbeddingSettings
 
-        return EmbeddingSettings(**asdict(self.config.research.embedding))
+        return EmbeddingSettings(**asdict(self.config.research.embedding), own_models=str(self.paths.models))
 
     def embedding_usage(self) -> EmbeddingUsage | None:
         """Return what this process has embedded so far, or `None` if no embedding model was opened."""
@@ -217,15 +219,25 @@ class Services:
             settings=chosen,
             listener=self.listener,
             background=self.background if chosen.embed_in_background else None,
-            reranker=self._reranker(chosen.cross_encoder) if chosen.cross_encoder else None,
+            reranker=self._pairs.reranker(chosen.cross_encoder) if chosen.cross_encoder else None,
         )
 
-    def _reranker(self, model: str) -> Reranker:
-        from asky.research.embedding.cross_encoder import open_cross_encoder
-        from asky.research.index.reranking import Reranker
+    @property
+    def reader(self) -> ChosenReader:
+        """What reads questions with units, and claims with evidence; a `PairReader`."""
+        return self._pairs.reader
 
-        only_local = self.config.research.embedding.local_files_only
-        return Reranker(lambda: open_cross_encoder(model, local_files_only=only_local, listener=self.listener))
+    @property
+    def claim_reader(self) -> ClaimReader:
+        """What reads the claims that the rules of verification leave open; its model is opened when it first reads."""
+        is_built_in = self.config.research.reader.verdicts == "builtin"
+        return ClaimReader(lambda items: self.reader.verdicts(items), "en" if is_built_in else None)
+
+    @cached_property
+    def _pairs(self) -> ReaderParts:
+        from asky.wiring.readers import ReaderParts  # imports numpy
+
+        return ReaderParts(self.config.research.reader, self.paths.models)
 
     def sub_questions(self, query: str) -> tuple[str, ...]:
         """Return the questions that `query` asks one after the other, as the built-in model takes them apart."""

@@ -24,6 +24,7 @@ from asky.llm.tokens import TokenCounter
 from asky.net.http import client_factory
 from asky.notes.modes import NOTES
 from asky.papers.modes import PAPERS
+from asky.research.reader.port import BUILT_IN
 from asky.storage.endpoints import EndpointFacts
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from asky.notes.research import NoteWorker
     from asky.notes.tools import NoteTools
     from asky.papers.research import PaperWorker
-    from asky.research.embedding.cross_encoder import CrossEncoder
     from asky.research.judging.judge import ClaimJudge
     from asky.runs.driver import BaseRunWorker
     from asky.wiring import Services
@@ -65,7 +65,10 @@ class ModelParts:
         from asky.llm.extractive import model as extractive  # 45 ms with the stemmer: not for an endpoint
 
         settings = extractive.ExtractiveSettings(min_confidence=self._config.answer.min_confidence)
-        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, settings=settings)
+        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, read=self._read, settings=settings)
+
+    def _read(self, items: Sequence[tuple[str, str, str]]) -> Any:
+        return self._services.reader.answers(items)  # its modules take 60 ms: not before something is read
 
     def _remote_model(self, name: str | None) -> OpenAICompatibleModel:
         from asky.llm.endpoint.openai_compatible import OpenAICompatibleModel
@@ -241,30 +244,21 @@ class ModelParts:
             "offers_tools": chosen.tools,
             "counter": lambda: self.counter(name),
             "judge": self._judge(),
+            "claim_reader": services.claim_reader,
         }
 
     def _judge(self) -> ClaimJudge | None:
         """Return what reads the claims of answers beside the rules, if the configuration asks for one."""
-        chosen = self._config.verify
-        if chosen.model and chosen.chat:
-            raise UsageError(
-                "verify.model and verify.chat exclude each other", hint="leave one of them out of the configuration"
-            )
-        if chosen.chat:
+        if self._config.verify.chat:
             from asky.research.judging.chat_judge import ChatJudge
 
             return ChatJudge()
-        if not chosen.model:
+        name = self._config.research.reader.verdicts
+        if name == BUILT_IN:
             return None
         from asky.research.judging.entailment_judge import EntailmentJudge
 
-        return EntailmentJudge(chosen.model, partial(self._open_claim_model, chosen.model))
-
-    def _open_claim_model(self, name: str) -> CrossEncoder:
-        from asky.research.embedding.cross_encoder import open_cross_encoder
-
-        only_local = self._config.research.embedding.local_files_only
-        return open_cross_encoder(name, local_files_only=only_local, listener=self._services.listener)
+        return EntailmentJudge(name, lambda items: self._services.reader.verdicts(items))
 
     def _note_tools(self, name: str | None) -> NoteTools:
         from asky.notes.tools import NoteTools

@@ -59,6 +59,7 @@ HEAVY = frozenset(
 # Modules that are only ever imported by a function that needs them, and what they may therefore import at the top.
 LAZY = {
     "asky/research/embedding/": {"numpy"},
+    "asky/research/reader/": {"numpy"},  # imported when something is read, as its port is not
     "asky/agent/graph.py": {"langgraph", "langsmith"},  # imported when a run starts
     "asky/app/serving/connections.py": {"uvicorn"},  # as the next
     "asky/app/serving/http.py": {"uvicorn"},  # imported by the commands that serve

@@ -20,6 +20,7 @@ from tests.e2e.test_ask_documents import CHECK_EXPORT
 from tests.support.asky_command import ROOT, clean_environment, run_asky, run_python
 from tests.support.endpoint import OLLAMA, Answer, Call, Endpoint, Problem, Request, Rules, Sse, Wire
 from tests.support.here import run_here
+from tests.support.small_reader import NLI, save_small_reader
 
 pytestmark = pytest.mark.model
 
@@ -73,6 +74,22 @@ def test_the_same_question_on_both_models_gives_citations_that_resolve(home: Pat
     shown = json.loads(run_asky("runs", "show", answer["run"], "--json", home=home).stdout)
     assert "127.0.0.1" in json.dumps(shown)
     assert str(docs) not in endpoint.requests[-1].body.decode()
+
+
+def test_an_entailment_model_of_ones_own_judges_and_a_missing_one_is_told(
+    home: Path, docs: Path, tmp_path: Path
+) -> None:
+    judge = save_small_reader(tmp_path / "judge", NLI, {"moon": (6, 0, 0)})
+    asked = ("-r", "-d", str(docs), "-m", "priced", TIDES, "--json")
+    for name, verdict, said in (
+        (str(judge), "contradicted", ""),
+        ("org/absent", "supported", "org/absent is not on this machine"),
+    ):
+        with Endpoint(SEARCH, cites("The moon raises two high tides a day [{key}].")) as endpoint:
+            environ = environ_of(endpoint, ASKY_RESEARCH__READER__VERDICTS=name)
+            answer = json.loads(run_here(*asked, home=home, environ=environ).stdout)
+        assert [claim["verdict"] for claim in answer["claims"]] == [verdict]
+        assert said in json.dumps(answer["warnings"])
 
 
 def test_a_hostile_script_gets_nothing_through(home: Path, docs: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_the_quick_start_can_be_typed_in_order(home: Path) -> None:
 def test_the_last_line_of_the_demo_is_a_command_that_works(home: Path, tmp_path: Path) -> None:
     project = tmp_path / "asky"
     (project / "docs").mkdir(parents=True)
-    (project / "docs" / "a.md").write_text("# Checks\n\nHow does asky check that a citation is real? By its key.\n")
+    (project / "docs" / "a.md").write_text("# Checks\n\nasky checks that a citation is real by its key.\n")
     shutil.copy(ROOT / "Makefile", project)
     (project / "pyproject.toml").touch()
     programs = project / ".venv" / "bin"
@@ -86,7 +86,7 @@ def test_the_last_line_of_the_demo_is_a_command_that_works(home: Path, tmp_path:
     command = made.stdout.rstrip().splitlines()[-1].partition(": ")[2]
     assert command.endswith(".venv/bin/asky why 1")
     opened = shell(command, environ, project)
-    assert "By its key." in opened.stdout, opened.stderr
+    assert "is real by its key." in opened.stdout, opened.stderr
 
 
 def test_every_link_of_the_docs_leads_somewhere() -> None:

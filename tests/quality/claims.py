@@ -20,8 +20,9 @@ from typing import Any, TypeVar
 from asky.evidence.marks import MARKED
 from asky.evidence.plain_text import plain_text
 from asky.evidence.verification.claims import split_claims
+from asky.evidence.verification.meaning import ClaimCheck
 from asky.evidence.verification.support import Passage, read_passage
-from asky.evidence.verification.verify import ClaimCheck, check_claim
+from asky.evidence.verification.verify import check_claim
 from asky.values import Verdict
 
 T = TypeVar("T")

@@ -1,26 +1,31 @@
-"""How well the confidence of the built-in model is calibrated: on each set with weights learned on the others.
+"""How well the confidence of the built-in model is calibrated: how often an answer is found at each confidence.
 
-The confidence is the relevance that `tests.quality.relevance` learns, whose signals this reads too. Each set counts
-alike, and its questions with an answer as much as those without. Isotonic regression and a
-logistic regression on top of it are measured beside it.
-
-`python -m tests.quality.confidence` prints the figures as tables and draws the reliability diagram of the docs again.
+`confidence.csv` holds what the model said of each question of four sets that no weight was learned on: ClapNQ, SQuAD
+2.0 and the validation documents of `tools/reader_data`. An answer is found if the quoted units hold it; of each set
+questions with an answer count as much as those without. `python -m tests.quality.confidence DATA` measures again and
+draws the reliability diagram of the docs; without `DATA` it prints the figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import gzip
+import json
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from tests.quality.relevance import Signals, learn, read_signals
+from tests.quality.extractive import SETS, Case, Passage, answered, quotes_gold
 
+FILE = Path(__file__).with_name("confidence.csv")
 DIAGRAM = Path(__file__).parents[2] / "docs" / "concepts" / "confidence.svg"
+MADE = Path(__file__).parents[2] / "tools" / "reader_data"
 BINS = 10
 _RESAMPLES = 1000
-_LEAST = 0.001
+_OF_MADE = 400  # questions of a file
 _SIDE, _MARGIN = 360, 50
 
 
@@ -69,57 +74,55 @@ class Predicted:
         return float(np.average((self.likely - self.is_answered) ** 2, weights=self.weights))
 
 
-Calibration = Callable[[Predicted], Callable[[np.ndarray], np.ndarray]]
-"""Learns a map of probabilities from others."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was asked: of which set, whether it has an answer, what was said of it, whether that is right."""
+
+    name: str
+    has_answer: bool
+    confidence: float
+    is_right: bool
 
 
-def unchanged(_learned: Predicted) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda likely: likely
+def read_asked() -> list[Asked]:
+    """Return the stored questions."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return [Asked(row[0], row[1] == "1", float(row[2]), row[3] == "1") for row in csv.reader(file)]
 
 
-def logistic(learned: Predicted) -> Callable[[np.ndarray], np.ndarray]:
-    """Two parameters: Platt, "Probabilistic outputs for support vector machines", 1999; by Newton's method."""
-    columns = np.column_stack([np.ones(len(learned.likely)), _log_odds(learned.likely)])
-    found = np.array([0.0, 1.0])
-    for _ in range(50):
-        likely = 1 / (1 + np.exp(-columns @ found))
-        slope = columns.T @ (learned.weights * (learned.is_answered - likely))
-        curve = (columns * (learned.weights * likely * (1 - likely))[:, None]).T @ columns + 1e-6 * np.eye(2)
-        found = found + np.linalg.solve(curve, slope)
-    return lambda likely: 1 / (1 + np.exp(-(found[0] + found[1] * _log_odds(likely))))
+def predicted(asked: Sequence[Asked]) -> Predicted:
+    """Return what was said of questions; those of a set with an answer weigh as much as those without."""
+    groups = [(each.name, each.has_answer) for each in asked]
+    return Predicted(
+        np.array([each.confidence for each in asked]),
+        np.array([float(each.is_right) for each in asked]),
+        np.array([1 / groups.count(group) for group in groups]),
+    )
 
 
-def isotonic(learned: Predicted) -> Callable[[np.ndarray], np.ndarray]:
-    """Pool adjacent violators: Zadrozny and Elkan, KDD 2002."""
-    pools: list[list[float]] = []  # mean, weight, largest probability
-    for at in np.argsort(learned.likely, kind="stable"):
-        pools.append([float(learned.is_answered[at]), float(learned.weights[at]), float(learned.likely[at])])
-        while len(pools) > 1 and pools[-2][0] >= pools[-1][0]:
-            (mean, weight, _), (other, more, last) = pools[-2:]
-            pools[-2:] = [[(mean * weight + other * more) / (weight + more), weight + more, last]]
-    edges, means = np.array([each[2] for each in pools]), np.array([each[0] for each in pools])
-    return lambda likely: means[np.minimum(np.searchsorted(edges, likely), len(means) - 1)]
+def measure(data: Path) -> Iterator[Asked]:
+    """Ask the model the questions of all sets; those of `data`, and of the validation documents."""
+    for name, cases in SETS.items():
+        for case in cases(data):
+            yield _asked(name.partition("-")[0], case)
+    for file in sorted(MADE.glob("*_val.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            made = [case for line in lines for case in _made_cases(json.loads(line))]
+        for number in np.random.default_rng(1).permutation(len(made))[:_OF_MADE].tolist():
+            yield _asked(file.name.partition("_")[0], made[number])
 
 
-CALIBRATIONS: dict[str, Calibration] = {"unchanged": unchanged, "logistic": logistic, "isotonic": isotonic}
+def _made_cases(document: dict[str, object]) -> Iterator[Case]:
+    units: list[str] = document["units"]  # type: ignore[assignment]
+    text = "\n\n".join(units)
+    passage = Passage("P0000", units[0], text)
+    for each in document["questions"]:  # type: ignore[attr-defined]
+        yield Case(each["q"], (passage,), tuple(units[number] for number in each["answers"]), text)
 
 
-def left_in(signals: Signals) -> Predicted:
-    """Return the confidence of questions that its weights were learned on."""
-    return Predicted(_likely(learn(signals), signals), signals.is_answered.astype(float), _weights(signals))
-
-
-def left_out(signals: Signals, calibrate: Calibration = unchanged) -> Predicted:
-    """Return the confidence of every question with weights, and a calibration, learned on the other sets alone."""
-    likely = np.zeros(len(signals.sets))
-    for name in dict.fromkeys(signals.sets.tolist()):
-        inside = signals.sets == name
-        others = signals.only(~inside)
-        found = _likely(learn(others), signals.only(inside))
-        if calibrate is not unchanged:
-            found = calibrate(left_out(others))(found)
-        likely[inside] = found
-    return Predicted(likely, signals.is_answered.astype(float), _weights(signals))
+def _asked(name: str, case: Case) -> Asked:
+    text, confidence = answered(case, least=0.0)
+    return Asked(name, bool(case.gold), confidence or 0.0, quotes_gold(case, text))
 
 
 def diagram(predicted: Predicted) -> str:
@@ -145,42 +148,38 @@ def diagram(predicted: Predicted) -> str:
     return "\n".join([*lines, "share with an answer</text>", "</svg>", ""])
 
 
-def _likely(weights: np.ndarray, signals: Signals) -> np.ndarray:
-    found: np.ndarray = 1 / (1 + np.exp(-(weights[0] + signals.values @ weights[1:])))
-    return found
+def precision(asked: Sequence[Asked], share: float = 0.7) -> float:
+    """Return the share of questions with an answer among those above the confidence that `share` of these reach."""
+    reached = sorted((each.confidence for each in asked if each.has_answer), reverse=True)
+    least = reached[max(0, round(share * len(reached)) - 1)]
+    above = [each.has_answer for each in asked if each.confidence >= least]
+    return sum(above) / len(above)
 
 
-def _weights(signals: Signals) -> np.ndarray:
-    weights = np.zeros(len(signals.sets))
-    for name in dict.fromkeys(signals.sets.tolist()):
-        for answered in (False, True):
-            mask = (signals.sets == name) & (signals.is_answered == answered)
-            weights[mask] = 1 / max(1, mask.sum())
-    return weights
-
-
-def _log_odds(likely: np.ndarray) -> np.ndarray:
-    bounded = np.clip(likely, _LEAST, 1 - _LEAST)
-    found: np.ndarray = np.log(bounded / (1 - bounded))
-    return found
+def area(asked: Sequence[Asked]) -> float:
+    """Return how likely a question with an answer has a higher confidence than one without."""
+    having = np.array([each.confidence for each in asked if each.has_answer])
+    lacking = np.array([each.confidence for each in asked if not each.has_answer])
+    return float((having[:, None] > lacking).mean() + 0.5 * (having[:, None] == lacking).mean())
 
 
 def main() -> None:
-    """Print the tables of docs/concepts/extractive-model.md and draw the diagram."""
-    signals = read_signals()
-    found = left_out(signals)
-    for name, each in (
-        ("learned on them", left_in(signals)),
-        *((n, left_out(signals, c)) for n, c in CALIBRATIONS.items()),
-    ):
-        low, high = each.interval()
-        print(f"| {name} | {each.error():.3f} | {low:.3f} to {high:.3f} | {each.brier():.3f} |")
-    for name in dict.fromkeys(signals.sets.tolist()):
-        part = found.only(signals.sets == name)
-        print(f"| {name} | {part.error(5):.2f} | {part.likely.mean():.2f} | {part.is_answered.mean():.2f} |")
-    for likely, answered, _, count in found.bins():
-        print(f"| {likely:.2f} | {answered:.2f} | {count} |")
-    DIAGRAM.write_text(diagram(found), encoding="utf-8")
+    """Print the tables of docs/concepts/extractive-model.md; with a folder of data, measure and draw first."""
+    if len(sys.argv) > 1:
+        with FILE.open("w", encoding="utf-8", newline="") as file:
+            for each in measure(Path(sys.argv[1])):
+                row = (each.name, int(each.has_answer), f"{each.confidence:.3f}", int(each.is_right))
+                csv.writer(file, lineterminator="\n").writerow(row)
+    asked = read_asked()
+    whole = predicted(asked)
+    low, high = whole.interval()
+    print(f"| all | {len(asked)} | {whole.error():.3f} | {low:.3f} to {high:.3f} | {whole.brier():.3f} |")
+    for name in dict.fromkeys(each.name for each in asked):
+        part = [each for each in asked if each.name == name]
+        print(f"| {name} | {len(part)} | {area(part):.2f} | {precision(part):.2f} | {predicted(part).error(5):.2f} |")
+    for likely, right, _, count in whole.bins():
+        print(f"| {likely:.2f} | {right:.2f} | {count} |")
+    DIAGRAM.write_text(diagram(whole), encoding="utf-8")
 
 
 if __name__ == "__main__":

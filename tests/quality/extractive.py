@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from asky.llm.extractive.model import RETRIEVAL_TOOL, ExtractiveModel
+from asky.llm.extractive.model import RETRIEVAL_TOOL, ExtractiveModel, ExtractiveSettings
 from asky.llm.port import ABSTENTION, Message, ToolSpec
+from asky.research.reader.model import ShippedReader
 from asky.text.terms import content_terms
 from asky.values import Location
 from tests.support.model_contract import read_reply
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from asky.llm.extractive.scoring import Embed
 
 _SHOWN_PARAGRAPHS = 8
+_READER = ShippedReader()
+_LEAST = 1e-6
 _TOOLS = (ToolSpec(RETRIEVAL_TOOL, "", {"type": "object"}),)
 
 
@@ -96,32 +99,37 @@ SETS: dict[str, Callable[[Path], Iterator[Case]]] = {
 }
 
 
-def measure(cases: Sequence[Case], embed: Embed | None) -> Figures:
-    """The figures of the model over `cases`, with `embed` or by words alone."""
-    answers = [_answer(case, embed) for case in cases]
+def measure(cases: Sequence[Case], embed: Embed | None = None, *, reads: bool = True) -> Figures:
+    """The figures of the model over `cases`: with the reader, or without and with `embed` or words alone."""
+    answers = [answered(case, embed, reads=reads)[0] for case in cases]
     pairs = list(zip(cases, answers, strict=True))
     return Figures(
         len(cases),
-        sum(_quotes_gold(case, answer) for case, answer in pairs) / len(cases),
+        sum(quotes_gold(case, answer) for case, answer in pairs) / len(cases),
         sum(_cites_gold(case, answer) for case, answer in pairs) / len(cases),
         sum(answer.startswith(ABSTENTION) for answer in answers) / len(cases),
         sum(len(answer.split()) for answer in answers) / len(cases),
     )
 
 
-def _answer(case: Case, embed: Embed | None) -> str:
+def answered(
+    case: Case, embed: Embed | None = None, *, reads: bool = True, least: float | None = None
+) -> tuple[str, float | None]:
+    """Return the answer of the model to a case and its confidence; `least` is the probability that an answer needs."""
+
     def read(_content: str) -> Sequence[Passage]:
         return case.passages
 
-    model = ExtractiveModel(read_passages=read, embed=embed)
+    settings = ExtractiveSettings() if least is None else ExtractiveSettings(min_answer=max(least, _LEAST))
+    model = ExtractiveModel(read_passages=read, embed=embed, read=_READER.answers if reads else None, settings=settings)
     messages = [Message("user", case.question)]
     _, reply = anyio.run(read_reply, model, messages, _TOOLS)
     results = [Message("tool", "", tool_call_id=call.id) for call in reply.message.tool_calls]
-    text, _ = anyio.run(read_reply, model, [*messages, reply.message, *results], ())
-    return text
+    text, last = anyio.run(read_reply, model, [*messages, reply.message, *results], ())
+    return text, last.confidence
 
 
-def _quotes_gold(case: Case, answer: str) -> bool:
+def quotes_gold(case: Case, answer: str) -> bool:
     if answer.startswith(ABSTENTION):
         return False
     return any(
@@ -161,13 +169,10 @@ def _untokenised(sentence: str) -> str:
 
 
 def main() -> None:
-    from asky.research.embeddings import EmbeddingClient, EmbeddingSettings
-
-    embedder = EmbeddingClient(EmbeddingSettings())
     for name, reader in SETS.items():
         cases = list(reader(Path(sys.argv[1])))
-        print(f"{name:20} with embeddings {measure(cases, embedder.embed)}")
-        print(f"{name:20} by words        {measure(cases, None)}", flush=True)
+        print(f"{name:20} with the reader {measure(cases)}")
+        print(f"{name:20} by words        {measure(cases, reads=False)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from asky.app.local_models import LocalModel, RemovedModel
     from asky.app.models import DefaultModel, ListedModel, ModelCatalog, ModelDetails, ModelTrial
     from asky.config.layers import Origin
 
 
-def models_object(catalog: ModelCatalog) -> dict[str, Any]:
-    """Return models and providers as an `asky.models/1` object."""
+def models_object(catalog: ModelCatalog, local: Sequence[LocalModel] = ()) -> dict[str, Any]:
+    """Return models and providers, and the models on this machine, as an `asky.models/1` object."""
     providers = [
         {"name": each.name, "base_url": each.base_url, "api_key_env": each.api_key_env, "key_is_set": each.key_is_set}
         for each in catalog.providers
     ]
     models = [_listed_model(each) for each in catalog.models]
-    return {"schema": "asky.models/1", "default": catalog.default, "models": models, "providers": providers}
+    head = {"schema": "asky.models/1", "default": catalog.default, "models": models, "providers": providers}
+    return head | {"local": [_local_model(each) for each in local]}
+
+
+def local_model_object(model: LocalModel, *, is_new: bool) -> dict[str, Any]:
+    """Return a model on this machine as an `asky.local_model/1` object; `is_new` says that it was downloaded now."""
+    return {"schema": "asky.local_model/1", **_local_model(model), "downloaded": is_new}
+
+
+def removed_model_object(removed: RemovedModel) -> dict[str, Any]:
+    """Return a model that was removed as an `asky.removed_model/1` object."""
+    used_by = list(removed.used_by)
+    return {"schema": "asky.removed_model/1", "name": removed.name, "bytes": removed.bytes, "used_by": used_by}
+
+
+def _local_model(model: LocalModel) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "uses": list(model.uses),
+        "source": model.source,
+        "path": None if model.path is None else str(model.path),
+        "bytes": model.bytes,
+        "used_by": list(model.used_by),
+        "problem": model.problem,
+    }
 
 
 def _listed_model(model: ListedModel) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from asky.evidence.references.cited import CitedReference
 from asky.evidence.references.statements import CitedStatement
 from asky.evidence.verification.best_passage import JudgedPassage, judge_claim
+from asky.evidence.verification.claim_reader import ClaimReader
+from asky.evidence.verification.meaning import ClaimCheck
 from asky.evidence.verification.support import Passage, read_passage
-from asky.evidence.verification.verify import ClaimCheck, check_claim, said_in
+from asky.evidence.verification.verify import check_claim, said_in
 from asky.storage.scope import Scope
 from asky.text.beside.remarks import is_about_remarks
 from asky.text.terms import content_terms
@@ -47,13 +49,17 @@ class Judgement:
 
 @dataclass(slots=True)
 class StatementJudge:
-    """Judges statements within a scope. `cited` maps the number of a reference to the ids of the sources it names."""
+    """Judges statements within a scope. `cited` maps the number of a reference to the ids of the sources it names.
+
+    `reader` is as in `check_claim`.
+    """
 
     vectors: VectorStore
     documents: DocumentStore
     scope: Scope
     cited: Mapping[int, tuple[str, ...]]
     on_progress: Callable[[int], None]
+    reader: ClaimReader | None = None
     _everywhere: dict[str, list[Hit]] = field(default_factory=dict)
     _within: dict[tuple[tuple[str, ...], int], dict[str, list[Hit]]] = field(default_factory=dict)
     _pages: dict[int, Sequence[Page]] = field(default_factory=dict)
@@ -134,7 +140,11 @@ class StatementJudge:
         remarks = is_about_remarks(statement.text)
         texts = (group[each.index].text for group, each in best if each is not None)
         passages = [self._analysed(said_in(text, remarks=remarks)) for text in texts]
-        check = check_claim(statement.text, passages, written=statement.written) if len(passages) > 1 else alone
+        check = (
+            check_claim(statement.text, passages, written=statement.written, reader=self.reader)
+            if len(passages) > 1
+            else alone
+        )
         return check if check.verdict == "supported" else alone
 
     def _best(self, statement: CitedStatement, hits: Sequence[Hit]) -> JudgedPassage | None:
@@ -144,7 +154,7 @@ class StatementJudge:
         shared = [len(wanted & self._words(text)) for text in said]
         chosen = sorted(range(len(hits)), key=lambda at: -shared[at])[:_ANALYSED]
         passages = (self._analysed(said[at]) for at in chosen)
-        judged = judge_claim(statement.text, passages, written=statement.written)
+        judged = judge_claim(statement.text, passages, written=statement.written, reader=self.reader)
         return None if judged is None else replace(judged, index=chosen[judged.index])
 
     def _is_on(self, hit: Hit, pages: tuple[int, int] | None) -> bool:

@@ -13,12 +13,14 @@ from asky.values import Hit
 
 _WORDS = {
     "supported": "its words and numbers are in a passage",
+    "read": "a passage says it",
     "partial": "part of it is in a passage",
     "unsupported": "no passage says it",
     "contradicted": "a passage says otherwise",
 }
 _OF_CITED = {
     "supported": "its words and numbers are in the cited source",
+    "read": "the cited source says it",
     "partial": "part of it is in the cited source",
     "unsupported": "the cited source does not say it",
     "contradicted": "the cited source says otherwise",
@@ -32,8 +34,10 @@ def reason_of(judged: Judgement, references: Sequence[CitedReference], unresolve
     """Return why a statement has its verdict; `unresolved` are those of its `references` that name no given source."""
     words = _OF_CITED if judged.cites else _WORDS
     is_quoted = judged.check.verdict == "supported" and judged.check.checks.get("quotation")
-    parts = [_QUOTED if is_quoted else words[judged.check.verdict]]
-    if found := reason({"checks": judged.check.checks}):
+    was_read = judged.check.verdict == "supported" and "meaning" in judged.check.checks
+    parts = [_QUOTED if is_quoted else words["read" if was_read else judged.check.verdict]]
+    shown_below = {name: value for name, value in judged.check.checks.items() if name != "says"}
+    if found := reason({"checks": shown_below}):
         parts.append(found)
     if judged.better is not None:
         parts.append(_better(judged, judged.better, references))

@@ -158,6 +158,7 @@ class VerifyService:
             scope,
             cited,
             lambda done: listener(StageAdvanced(_STAGE, done, len(statements))),
+            self._services.claim_reader,
         )
         passages = _Passages(self._services)
         claims = [
@@ -194,8 +195,9 @@ def _claim(
 ) -> VerifiedClaim:
     number = passages.number(judged.passage) if judged.passage is not None else None
     check = judged.check
-    if isinstance(place := check.checks.get("quotation"), dict):
-        check = replace(check, checks={**check.checks, "quotation": {**place, "n": number}})
+    for name in ("quotation", "says"):
+        if isinstance(place := check.checks.get(name), dict):
+            check = replace(check, checks={**check.checks, name: {**place, "n": number}})
     unresolved = [each for each in statement.references if not cited.get(each.n)]
     span = statement.span
     claim = Claim(

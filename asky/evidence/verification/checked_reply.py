@@ -12,6 +12,7 @@ from asky.evidence.citations.markers import MakeRewriter, Numbered, number_citat
 from asky.evidence.marks import DOUBTFUL
 from asky.evidence.plain_text import masked_markup, plain_text
 from asky.evidence.quotes import Quotable, prepare_quote
+from asky.evidence.verification.claim_reader import ClaimReader
 from asky.evidence.verification.claims import split_claims
 from asky.evidence.verification.verify import mark_unsupported, verify_answer
 from asky.text.counting import counted
@@ -79,6 +80,8 @@ class CheckedReply:
         missing = dict.fromkeys(number for claim in self.claims for number in missing_numbers(claim))
         if missing:
             yield f"numbers that no cited passage contains: {_named(list(missing))}"
+        unread = dict.fromkeys(str(claim.checks["unread"]) for claim in self.claims if "unread" in claim.checks)
+        yield from (f"the verdicts are by words alone: {why}" for why in unread)
 
 
 def _named(found: Sequence[str]) -> str:
@@ -99,12 +102,14 @@ def check_reply(
     claims_anything: bool,
     rewriter: MakeRewriter | None = None,
     question: str = "",
+    reader: ClaimReader | None = None,
 ) -> CheckedReply:
     """Pass `text` through the gate: only keys of `shown` become citations; a `rewriter` may turn others into keys.
 
     Claims are verified if it `claims_anything`, unlike an abstention or small talk; answers of a few words with their
-    `question`. A claim that its citations don't support names another shown passage that does. Terminal sequences and
-    invisible characters are removed first: the answer is stored, exported and printed in this form.
+    `question`, and what rules leave open by the `reader`. A claim that its citations don't support names another shown
+    passage that does. Terminal sequences and invisible characters are removed first: the answer is stored, exported and
+    printed in this form.
     """
     numbered = number_citations(without_controls(text), shown, rewriter)
     citations = build_citations(numbered.order, shown)
@@ -120,6 +125,7 @@ def check_reply(
         about={each.n: _known(each) for each in citations},
         columns={each.n: each.location.columns for each in citations},
         others=[(key, passage.text) for key, passage in shown.items()],
+        reader=reader,
     )
     marked, claims = mark_unsupported(numbered.text, claims)
     cited_sentences = [*((claim.citations, claim.text) for claim in claims), *_cited_code(numbered.text)]

@@ -3,6 +3,10 @@
 The two are aligned by their terms in both directions, so that whatever differs stands out: another number, a negation,
 the opposite word ("grew" for "levelled off"), or the same things in exchanged roles ("A hit B" for "B hit A"). Where
 another sentence agrees in what differs, nothing is contradicted.
+
+Of the 36,500 claims about documents written for the reader (`tools/reader_data`), which chose nothing here but the
+bounds for numbers, people call contradicted 23 of 25 with exchanged roles, 41 of 47 with an opposite word and 32 of 46
+with a negation, and entailed 1, 6 and 5. The reader takes seven of eight exchanged roles in the tests for the same.
 """
 
 from __future__ import annotations
@@ -20,7 +24,12 @@ from asky.text.terms import content_terms
 Contradiction = Literal["number", "negation", "opposite", "roles", "value"]
 
 _SAME_WITHOUT_NUMBERS = 0.8
-_SAME_WITHOUT_NUMBERS_BACK = 0.5
+_SAME_WITHOUT_NUMBERS_BACK = 0.85
+"""Of the terms of a claim in the sentence, and the other way round, numbers left out.
+
+Source: with as many numbers on both sides, these are right for 11 of 19 claims of the written documents, .9 and .95 for
+7 of 10; .8 and .5 without that for 61 of 231, most of them about sums and differences of what the sentence says.
+"""
 _SAME_TERMS = 0.9
 _SAME_TERMS_BACK = 0.85
 _SAME_FIGURES_BACK = 0.5
@@ -81,7 +90,7 @@ def _are_alike(claim: frozenset[str], sentence: frozenset[str], least_back: floa
 
 
 def _has_another_number(claim: Statement, missing: Sequence[Quantity], sentence: Statement) -> bool:
-    """Return whether `sentence` says the same as `claim` with another number, of the kind of a missing one."""
+    """Return whether `sentence` says the same as `claim` with as many other numbers of the kinds of the missing."""
     compared = _without_numbers(claim)
     if len(compared) < _MIN_TERMS or coverage(compared, sentence.terms) < _SAME_WITHOUT_NUMBERS:
         return False
@@ -93,7 +102,7 @@ def _has_another_number(claim: Statement, missing: Sequence[Quantity], sentence:
         for quantity in sentence.quantities
         if quantity.certain and quantity.month not in claim.months and quantity.values.isdisjoint(claim.values)
     )
-    return any(others[kind] >= count for kind, count in wanted.items())
+    return all(others[kind] == count for kind, count in wanted.items())
 
 
 def _without_numbers(statement: Statement) -> frozenset[str]:

@@ -85,6 +85,15 @@ def spelled(values: Sequence[Value]) -> str:
     )
 
 
+def rows_of(values: Sequence[Value]) -> list[str]:
+    """Return each object or row of a record on one line, its values with their names, in the order of the record."""
+    rows: dict[int, list[str]] = {}
+    for value in values:
+        row = rows.setdefault(value.row, [spelled_name(value.around)] if value.around else [])
+        row.append(f"{spelled_name(value.name)}: {value.text}")
+    return ["; ".join(row) for row in rows.values()]
+
+
 @lru_cache(maxsize=4096)
 def spelled_name(name: str) -> str:
     return INSIDE_NAME.sub(" ", name)

@@ -16,7 +16,7 @@ from asky.evidence.verification.opposites import Pole, poles_of
 from asky.evidence.verification.powers import with_powers
 from asky.evidence.verification.quantities import NUMBER_WORDS, Quantity, quantities
 from asky.evidence.verification.record_claims import Record, read_record
-from asky.evidence.verification.records import describes, read_values, spelled
+from asky.evidence.verification.records import describes, read_values, rows_of, spelled
 from asky.evidence.verification.word_for_word import WholeUnits
 from asky.text.sentences import sentence_spans
 from asky.text.terms import content_terms, stem, words
@@ -49,8 +49,9 @@ class Passage:
     """A passage that has been analysed once, for any number of claims.
 
     `units` maps each value of its numbers to the units it has there; `None` is an unknown unit. A year also gives its
-    decade and its century. `record` has the values of a record, which are also read as sentences with their names;
-    `is_description` is true if some of them are texts, such as the reviews of a place, which a claim sums up.
+    decade and its century. `record` has the values of a record, which are also read as sentences with their names, and
+    as `rows`, each with its terms; the first `said` of the sentences are those of the text itself. `is_description` is
+    true if some values are texts, such as the reviews of a place, which a claim sums up.
     """
 
     quotable: Quotable
@@ -59,7 +60,9 @@ class Passage:
     terms: frozenset[str]
     pairs: frozenset[tuple[str, str]]
     units: Mapping[str, frozenset[str | None]]
+    said: int
     record: Record | None = None
+    rows: tuple[tuple[str, frozenset[str]], ...] = ()
     is_description: bool = False
 
 
@@ -122,7 +125,8 @@ def read_passage(text: str, columns: str | None = None) -> Passage:
     """Return a passage with its sentences; `columns` is the head of a table that goes on at its start."""
     values = read_values(text, columns)
     whole = f"{text}\n\n{spelled(values)}" if values else text
-    sentences = tuple(read_statement(whole[span.start : span.end]) for span in sentence_spans(whole))
+    spans = sentence_spans(whole)
+    sentences = tuple(read_statement(whole[span.start : span.end]) for span in spans)
     terms = _terms(whole)
     units: dict[str, set[str | None]] = {}
     for sentence in sentences:
@@ -138,7 +142,9 @@ def read_passage(text: str, columns: str | None = None) -> Passage:
         frozenset(terms),
         frozenset(pairwise(terms)),
         {value: frozenset(known) for value, known in units.items()},
+        sum(span.start < len(text) for span in spans),
         read_record(values) if values else None,
+        tuple((row, frozenset(_terms(row))) for row in rows_of(values)),
         describes(values, text),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from asky.llm.extractive.questions import ParsedQuestion
-from asky.llm.extractive.scoring import Scorer, holds
+from asky.llm.extractive.scoring import ScoredUnit, Scorer, holds
 from asky.llm.extractive.units import PassageText, Unit
 from asky.text.titles import Words, fold, forms_of, has_capitals_of, tells, title_words
 
@@ -17,6 +17,22 @@ FORMS = frozenset({"time", "number", "person", "place"})
 """What an answer may be asked for that is recognised by its form."""
 
 _OF_FORM = 0.3
+
+
+def bridged_units(
+    question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Scorer, passages: Sequence[PassageText]
+) -> list[Unit]:
+    """Return the unit that has all names of the question, and the sentence that it leads to; empty if none is needed.
+
+    One is needed if the best of `scored` has none of the names: whoever was born there, it need not be the director.
+    """
+    if not scored or not question.names or question.names & scorer.terms_around([scored[0].unit]):
+        return []
+    named = [each.unit for each in scored if question.names <= scorer.terms_around([each.unit])]
+    if not named:
+        return []
+    linked = linked_units(question, named[:1], scorer, passages)
+    return [named[0], *linked] if linked else []
 
 
 def linked_units(

@@ -22,7 +22,9 @@ _TAIL_CHARS = 80
 _MAX_ITEM_WORDS = 40  # of the sentences of one item
 _MAX_LABEL_WORDS = 8  # of an item that is the heading of the sentences below it
 _MAX_NUMBER_WORDS = 3  # before the words of a heading: "4.2.1 Results"
-LIST_MARKER = re.compile(r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?")
+LIST_MARKER = re.compile(
+    r"(?:[-*+•◦▪‣·●○■□–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,5}\))\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+(?=\S)"
+)
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 FENCE_LINE = re.compile(r"^[ \t]*(?:```|~~~)([^\n]*)$", re.MULTILINE)
 # Source: reStructuredText specification, literal blocks and the directives of docutils and Sphinx.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from asky.llm.extractive.tasks import TASK_WORDS, TaskState, asked_tasks
 from asky.text.document_questions import DocumentQuestion, read_document_question
+from asky.text.languages import function_words, languages_of
 from asky.text.terms import content_terms, terms_of, words
 
 AnswerKind = Literal["person", "time", "number", "place", "reason", "list", "steps", "definition"]
@@ -22,7 +23,7 @@ _MAX_NEW_NAMES = 3
 _WEAK = frozenset(
     """
     use get got tell pleas exact actual happen mean make made want need work thing come give take say know put let kind
-    sort way case
+    sort way case mani much
     """.split()  # noqa: SIM905 - easier to read and to change than quoted words
 )  # stems that no answer needs to repeat
 _PLACE_IN_CODE = re.compile(
@@ -123,6 +124,12 @@ def read_question(text: str, named: Collection[str] = ()) -> ParsedQuestion:
     return ParsedQuestion(
         flat, parts, (terms - _WEAK) or terms, _names_and_numbers(flat), answer_kind(flat), document, tasks
     )
+
+
+def in_its_language(question: ParsedQuestion) -> ParsedQuestion:
+    """Return a question that is not English without the function words of its language among its terms."""
+    left = question.terms - terms_of(" ".join(function_words(languages_of(question.text) - {"en"})))
+    return replace(question, terms=left or question.terms)
 
 
 def without_places(text: str, names: Collection[str]) -> str:

@@ -11,10 +11,8 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from asky.llm.extractive.measures import measures
-from asky.llm.extractive.numbered import NumberedThing, numbered_things, stands_in
+from asky.llm.extractive.numbered import names_another, numbered_things
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
-from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind, is_mail_head
 from asky.text.terms import content_terms, stem, terms_of, words
@@ -25,43 +23,28 @@ if TYPE_CHECKING:
 Embed = Callable[[Sequence[str]], "np.ndarray | None"]
 """Maps texts to unit vectors, `float32[n, dim]`; `None` without an embedding model."""
 
-# Weight of each cue relative to coverage. Source: docs/concepts/extractive-model.md; the optimum is flat.
+# Weights beside coverage where no reader decides. Source: docs/concepts/extractive-model.md; the optimum is flat.
 _MEANING = 0.5
 _RANK = 0.1
 _POSITION = 0.1
-_KIND = 0.3
 _COMPLETE = 0.2
-_DEFINES = 0.4
-_IN_STEPS = 0.25
-_MEASURES = 0.15
-_TASK = 1.0
-_BY_KEY = 0.2  # of a setting that the question names, of an object that it names
-_NAMED = 0.2  # of a thing that the question names by a number
-PHRASES = 0.4
-"""The weight of `ScoredUnit.phrases` beside coverage."""
 _IN_OBJECT = 0.9
-_IN_CONTEXT = 0.5
+_IN_CONTEXT = 0.75
+_FIRST_PASSAGES = 6
 _IN_UNIT_BEFORE = 0.3
 _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
 _MAX_EMBEDDED_CHARS = 1_200
-_DEFINITION_CHARS = 120
 _ANY_INDEX = re.compile(r"\[\d+\]")
 _MEMBER = re.compile(r"[^\s:=]*\[\d+\]\.")
+_COLUMN = re.compile(r"(?:^|; )[^;:\n]{1,60}: ")
+_OF_MAILS = re.compile(
+    r"\b(?:e-?mails?|mails?|mailed|messages?|letters?|wr[io]tes?|written|writing|sen[dt]|sends|sender|subject|"
+    r"repl(?:y|ies|ied)|answer(?:ed|s)?|receiv\w+|forward\w*|cc|contact|address)\b",
+    re.IGNORECASE,
+)
 _WRITTEN: frozenset[UnitKind] = frozenset({"sentence", "item", "list", "heading"})
 _WITHIN = re.compile(r"(?:(?<=[a-z,;] )|(?<= \())[A-Za-z][\w'-]+")
-_NUMBERED = re.compile(r"^\s*1[.)]\s", re.MULTILINE)
-_NAME = re.compile(r"[A-Za-z_$][\w$]{2,}")
-_DEFINED = re.compile(
-    r"^[ \t]*(?:(?:export|default|public|private|static|async|abstract|final|pub|type)[ \t]+)*"
-    r"(?:(?:class|def|function|func|fn|struct|enum|interface|trait|module|type|const|let|var|val)[ \t]+"
-    r"([A-Za-z_$][\w$]*)"
-    r"|([A-Z_][A-Z0-9_]{2,})[ \t]*(?::[^=\n]*)?=)",
-    re.MULTILINE,
-)
-_IS = re.compile(
-    r"\s(?:is|are|was|were)\s+(?:an?|the|one|any|some)\s|\s(?:means|denotes|refers to|stands for|consists of)\s"
-)
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?|"
@@ -79,15 +62,6 @@ _CUES: Mapping[AnswerKind, re.Pattern[str]] = {
     ),
     "person": re.compile(r"(?<!^)(?<![.!?]\s)\b[A-Z][\w'’-]+"),
     "place": re.compile(r"\b(?:in|at|near|from|to|of|on)\s+(?:the\s+)?[A-Z][\w-]+"),
-    "reason": re.compile(
-        r"\b(?:because|due to|since|so that|in order to|caus\w+|reasons?|result(?:s|ed)?|led to|therefore|thus|why)\b",
-        re.IGNORECASE,
-    ),
-    "list": re.compile(r"[^,;]+[,;][^,;]+(?:[,;]|,? and )[^,;]+"),
-    "steps": re.compile(
-        r"\b(?:select|click|open|press|choose|type|run|enter|use|go to|install|add|set|turn)\b", re.IGNORECASE
-    ),
-    "definition": re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|known as|called)\b", re.IGNORECASE),
 }
 
 
@@ -97,67 +71,120 @@ class ScoredUnit:
 
     `coverage` in [0, 1] is the share of the question's weighted terms that it contains; a term found only in its
     context or its title, or in the unit before it, counts for a part. `meaning` is its cosine to the question, `None`
-    if it was not embedded. `phrases` is the share of the question's neighbouring terms that are neighbours in a record
-    too: "berth C4" in `Berth: C4`. `support` in [-1, 1] says how well it answers, `score` which unit is best.
+    if it was not embedded. `score` says which unit is best. `likely` is how likely it answers, in [0, 1], `None` if no
+    reader has read it.
     """
 
     unit: Unit
     coverage: float
     meaning: float | None
-    support: float
     score: float
-    phrases: float = 0.0
+    likely: float | None = None
+
+    @property
+    def support(self) -> float:
+        """How well the unit answers by its words and its meaning, in [-1, 1]."""
+        return self.coverage if self.meaning is None else (self.coverage + 2 * self.meaning) / 3
 
 
 class Scorer:
     """Scores the quotable units of passages, which are in rank order, for any number of questions."""
 
     def __init__(self, passages: Sequence[PassageText], units: Sequence[Unit]) -> None:
+        self.passages = passages
         self.units = units
         self._names = [passage.title for passage in passages]
         self._titles = [terms_of(name) for name in self._names]
         self._at = {(unit.passage, unit.position): unit for unit in units}
         self._quotable = [unit for unit in units if unit.quotable]
-        keys = {id(unit): terms_of(unit.text.split(":")[0]) for unit in units if unit.kind == "property"}
-        self._keys = {unit: key | related(key) for unit, key in keys.items()}
         self._counts = Counter(term for unit in units for term in unit.terms)
         self._total = len(units)
         self._capitalised = _capitalised(units)
         self._joined: dict[str, frozenset[str]] = {}  # "progressbar", for a question about a progress bar
         self._words = sorted({*self._counts, *(term for unit in units for term in unit.context)})
 
+    def candidates(self, questions: Sequence[ParsedQuestion], most: int) -> list[list[ScoredUnit]]:
+        """Return for each question the `most` units with the best coverage, best first; ties keep the order.
+
+        Each of the first passages, which search found by meaning too, has its best unit among them.
+        """
+        self._joined = self._joined_words(questions)
+        found = []
+        for question in questions:
+            terms = self._spelled(question.terms)
+            scored = sorted(
+                (self._scored(terms, unit, None) for unit in self._fitting(question, self._quotable)),
+                key=lambda each: (-each.coverage, -each.score),
+            )
+            firsts: dict[int, int] = {}
+            for place, each in enumerate(scored):
+                if each.unit.passage < _FIRST_PASSAGES:
+                    firsts.setdefault(each.unit.passage, place)
+            kept = sorted(
+                [*firsts.values(), *(place for place in range(len(scored)) if place not in firsts.values())][:most]
+            )
+            found.append([scored[place] for place in kept])
+        return found
+
     def score(
         self, questions: Sequence[ParsedQuestion], *, embed: Embed | None, max_embedded: int
     ) -> list[list[ScoredUnit]]:
-        """Return for each question its units, best first; ties keep the order of the passages.
+        """Return for each question its units, best first, without a reader; ties keep the order of the passages.
 
         With `embed`, only the `max_embedded` units with the best coverage of any question are scored, which bounds the
         time. Raises what `embed` raises.
         """
-        asked = frozenset[str]().union(*(question.terms for question in questions))
-        self._joined = {term: parts for each in questions for term, parts in _joined(each.text) if term in self._counts}
-        candidates = [
-            unit for unit in self._quotable if self._keys.get(id(unit), asked) & asked or unit.kind != "property"
-        ]
+        self._joined = self._joined_words(questions)
+        candidates: Sequence[Unit] = self._quotable
         rows: Sequence[Sequence[float | None]] = [[None] * len(candidates)] * len(questions)
         wanted = [self._spelled(question.terms) for question in questions]
-        things = [numbered_things(question.text) for question in questions]
         if embed is not None and candidates:
-            promising = self._best_covering(candidates, wanted, things, max_embedded)
+            promising = self._best_covering(candidates, wanted, max_embedded)
             texts = [self.respelled(question.text) for question in questions]
             cosines = _cosines(embed, texts, [self._embedded(u) for u in promising])
             if cosines is not None:
                 candidates, rows = promising, cosines
+        fits = [{id(unit) for unit in self._fitting(question, candidates)} for question in questions]
         return [
             sorted(
                 (
-                    self._scored(question, terms, named, unit, meaning)
+                    self._scored(terms, unit, meaning)
                     for unit, meaning in zip(candidates, row, strict=True)
+                    if id(unit) in fitting
                 ),
                 key=lambda scored: -scored.score,
             )
-            for question, terms, named, row in zip(questions, wanted, things, rows, strict=True)
+            for terms, row, fitting in zip(wanted, rows, fits, strict=True)
         ]
+
+    def _joined_words(self, questions: Sequence[ParsedQuestion]) -> dict[str, frozenset[str]]:
+        return {term: parts for each in questions for term, parts in _joined(each.text) if term in self._counts}
+
+    def _fitting(self, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
+        """Return the units that may answer; of rows those with a word of the question among their values, if any has.
+
+        All rows of a table have its columns.
+        """
+        fitting = [unit for unit in units if self._may_answer(question, unit)]
+        terms = self._spelled(question.terms)
+        telling = {id(unit) for unit in fitting if unit.kind == "row" and terms & terms_of(_COLUMN.sub(" ", unit.text))}
+        return [unit for unit in fitting if unit.kind != "row" or id(unit) in telling] if telling else fitting
+
+    def _may_answer(self, question: ParsedQuestion, unit: Unit) -> bool:
+        """Return whether a unit may answer: what names "buoy 40" tells nothing of "buoy 50".
+
+        A record needs the numbers of the question, a property of a note its name; what stands above a mail tells of the
+        mail alone.
+        """
+        above = f"{unit.section}; {unit.heading}; {self.title_of(unit)}"
+        if names_another(numbered_things(question.text), unit.labelled or unit.text, above):
+            return False
+        if unit.kind == "property" and not terms_of(unit.text.partition(":")[0]) & question.terms:
+            return False
+        if is_mail_head(unit):
+            return _OF_MAILS.search(question.text) is not None
+        numbers = {term for term in question.terms if term[:1].isdigit()}
+        return unit.kind not in RECORDS or numbers <= self.terms_around([unit])
 
     def _embedded(self, unit: Unit) -> str:
         """Return the text of `unit` to embed: below its heading, which says what "it" and "they" are."""
@@ -283,58 +310,34 @@ class Scorer:
         wanted = self._spelled(wanted)
         return self._weigh(wanted & held) / (self._weigh(wanted) or 1.0)
 
-    def _scored(
-        self,
-        question: ParsedQuestion,
-        terms: frozenset[str],
-        things: frozenset[NumberedThing],
-        unit: Unit,
-        meaning: float | None,
-    ) -> ScoredUnit:
+    def _scored(self, terms: frozenset[str], unit: Unit, meaning: float | None) -> ScoredUnit:
         coverage = self._coverage(terms, unit)
-        support = coverage if meaning is None else (coverage + 2 * meaning) / 3
         score = (
             coverage
             + _MEANING * (meaning or 0.0)
             + _RANK / (1 + unit.passage)
             + _POSITION / (1 + unit.position)
             + _COMPLETE * (unit.complete or unit.kind != "sentence")
-            + _KIND * holds(question, unit)
-            + _DEFINES * _defines(question, unit)
-            + _IN_STEPS * (question.kind == "steps" and unit.kind == "list" and _NUMBERED.search(unit.text) is not None)
-            + _MEASURES * measures(question.text, unit.text)
-            + _TASK * is_asked_task(question, unit)
-            + _BY_KEY * bool(unit.key & terms and unit.beside & terms)
-            + _NAMED * _has_any(things, unit)
         )
-        phrases = _phrases(question.text, unit.labelled or unit.text) if unit.kind in RECORDS else 0.0
-        return ScoredUnit(unit, coverage, meaning, support, score + PHRASES * phrases, phrases)
+        return ScoredUnit(unit, coverage, meaning, score)
 
-    def _best_covering(
-        self,
-        candidates: Sequence[Unit],
-        wanted: Sequence[frozenset[str]],
-        things: Sequence[frozenset[NumberedThing]],
-        count: int,
-    ) -> list[Unit]:
+    def _best_covering(self, candidates: Sequence[Unit], wanted: Sequence[frozenset[str]], count: int) -> list[Unit]:
         """Return the `count` units with the best coverage of any question, in the order of the passages."""
-        every = frozenset[NumberedThing]().union(*things)
         coverage = {
-            id(unit): max((self._coverage(terms, unit) for terms in wanted), default=0.0)
-            + _NAMED * _has_any(every, unit)
-            for unit in candidates
+            id(unit): max((self._coverage(terms, unit) for terms in wanted), default=0.0) for unit in candidates
         }
         best = {id(s) for s in sorted(candidates, key=lambda s: -coverage[id(s)])[:count]}
         return [unit for unit in candidates if id(unit) in best]
 
     def _coverage(self, terms: frozenset[str], unit: Unit) -> float:
         before = self.before(unit)
-        own = self._with_joined(unit.terms)
+        names = terms_of(" ".join(_COLUMN.findall(unit.text))) if unit.kind == "row" else frozenset[str]()
+        own = self._with_joined(unit.terms - names | terms_of(_COLUMN.sub(" ", unit.text)) if names else unit.terms)
         left = terms - own
         # the port of the object called "web" is asked for by both
         in_object = left & self._with_joined(unit.beside) if unit.key & terms else frozenset[str]()
         left -= in_object
-        in_context = left & (unit.context | self._titles[unit.passage])
+        in_context = left & (unit.context | names | self._titles[unit.passage])
         in_before = (left - in_context) & before.terms if before else frozenset()
         held = self._weigh(terms & own) + _IN_OBJECT * self._weigh(in_object)
         return (held + _IN_CONTEXT * self._weigh(in_context) + _IN_UNIT_BEFORE * self._weigh(in_before)) / (
@@ -380,47 +383,15 @@ def _joined(question: str) -> Iterator[tuple[str, frozenset[str]]]:
             yield stem(one + other), frozenset(content_terms(f"{one} {other}"))
 
 
-def _has_any(things: frozenset[NumberedThing], unit: Unit) -> bool:
-    """Return whether a unit has any of `things` that the question names by a number."""
-    return any(stands_in(thing, unit.labelled or unit.text) for thing in things)
-
-
-def _phrases(question: str, text: str) -> float:
-    wanted = {pair for pair in _pairs(question) if pair[0] != pair[1]}
-    return len(wanted & set(_pairs(text))) / len(wanted) if wanted else 0.0
-
-
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the neighbouring content words of `text`, as stems."""
-    for one, other in pairwise(words(text)):
-        first, second = content_terms(one), content_terms(other)
-        if first and second:
-            yield first[-1], second[0]
-
-
 def holds(question: ParsedQuestion, unit: Unit) -> float:
     """Return 1 if the unit has an item of the required form that the question lacks; 0.5 if no form is required."""
-    if question.kind is None:
+    cue = _CUES.get(question.kind) if question.kind is not None else None
+    if cue is None:
         return 0.5
-    if question.kind in ("list", "steps") and unit.kind in ("list", "table"):
-        return 1.0
     question_words = set(words(question.text))
-    return float(
-        any(match.group().casefold() not in question_words for match in _CUES[question.kind].finditer(unit.text))
-    )
+    return float(any(match.group().casefold() not in question_words for match in cue.finditer(unit.text)))
 
 
 def is_asked_task(question: ParsedQuestion, unit: Unit) -> bool:
     """Return whether the unit is a task in the state that the question asks for."""
     return unit.kind == "task" and question.tasks is not None and task_state(f"- {unit.text}") == question.tasks
-
-
-def _defines(question: ParsedQuestion, unit: Unit) -> bool:
-    """Return whether the unit says what the subject of the question is: it begins with "X is", or with its code."""
-    if unit.kind == "code":
-        defined = {name for names in _DEFINED.findall(unit.text) for name in names if name}
-        return any(name in defined for name in _NAME.findall(question.text))
-    if question.kind != "definition" or not question.terms:
-        return False
-    found = _IS.search(unit.quote[:_DEFINITION_CHARS])
-    return found is not None and question.terms <= terms_of(unit.quote[: found.start()])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asky.llm.extractive.questions import ParsedQuestion
-from asky.llm.extractive.scoring import PHRASES, ScoredUnit, Scorer, dates, holds, is_asked_task
+from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates, holds, is_asked_task
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, is_mail_head
+from asky.llm.extractive.whole_lists import asks_several, members_with
 
 _POINTS_BACK = re.compile(
     r"[\"'“‘«(]*(?:it|its|he|his|him|she|her|they|their|them|this|these|that|those|such|both|here|there|however|but|"
@@ -22,6 +23,13 @@ _SETTING = re.compile(r"`?[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*`?")  # the heading o
 _ASKS_VERSION = re.compile(r"\b(?:what|which|in what|since when) (?:\w+ )?(?:releases?|versions?)\b", re.IGNORECASE)
 _VERSION = re.compile(r"\b\d+\.\d+")
 
+# Of the odds of the best unit, what a further one needs: source docs/concepts/extractive-model.md.
+_ABOUT_TASK = 0.4  # of the words of the question, those of a task and its headings
+_ALSO_LIKELY = 0.5
+_AS_MUCH = 0.7
+_NAMED_LIKELY = 0.15  # of a unit that alone has a name of the question: the other half of an answer
+_OF_ODDS = 0.4
+_OF_ODDS_IN_LIST = 0.03
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
 
 
@@ -33,7 +41,8 @@ class SelectionSettings:
     already covered; one from a source other than the best that adds no term of the question also if its marginal score
     is below `keep_elsewhere` times the best score, or its coverage below `keep_other` times the best. Rows, settings
     and log entries are left out if their coverage is below `keep_records` times the best. `new_terms` is the bonus of a
-    further unit that alone adds all terms of the question. Records may be `max_records`, and all units `max_words`.
+    further unit that alone adds all terms of the question. Records may be `max_records`, and all units `max_words`;
+    where a question asks for several things, items may be `max_records` too, and all units `max_list_words`.
     """
 
     keep_other: float = 0.9
@@ -41,6 +50,7 @@ class SelectionSettings:
     max_sentences: int = 5
     max_records: int = 12
     max_words: int = 120
+    max_list_words: int = 300
     keep: float = 0.7
     keep_records: float = 0.93
     new_terms: float = 0.3
@@ -63,36 +73,92 @@ def select_units(
     Source: docs/concepts/extractive-model.md for the settings. Greedy choice by relevance and novelty follows maximal
     marginal relevance, Carbonell and Goldstein, SIGIR 1998.
     """
-    if whole and is_asked_task(question, whole[0].unit):
+    if whole and is_asked_task(question, whole[0].unit) and _about(question, whole[0], scorer) >= _ABOUT_TASK:
         return _tasks(question, whole, settings)
-    chosen = _Chosen(scorer, settings)
+    several = asks_several(question)
+    chosen = _Chosen(scorer, settings, is_list=several)
     for part in parts:
         chosen.add_first_of(part)
-    left = list(whole)
+    left, wants_list = list(whole), several
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
-        if best.unit.kind in RECORDS and whole[0].unit.kind in RECORDS:
-            is_less = _record_score(best) < settings.keep_records * _record_score(whole[0])
-            if is_less and not chosen.adds_name(best, question):
-                break
-        elif chosen.marginal_score(best, question) < settings.keep * whole[0].score:
-            break
         left.remove(best)
+        if _is_less(best, whole[0], chosen, question, settings, wants_list=wants_list) and not (
+            chosen.adds_name(best, question) and (best.likely is None or best.likely >= _NAMED_LIKELY)
+        ):
+            continue
         if not chosen.is_padding(best, whole[0], question):
             chosen.add(best.unit)
+            if several and best.unit in chosen.units:
+                members = members_with(best.unit, question, scorer)
+                is_list = len(members) > 1 or best.unit.kind == "list"
+                wants_list = wants_list and (question.kind == "steps" or not is_list)
+                if is_list:  # another list has to be about as much of the question
+                    left = [each for each in left if each.coverage >= _AS_MUCH * best.coverage]
+                if len(members) > 1 and best.unit.kind == "item":  # one list of a source answers
+                    left = [each for each in left if not _is_other_item(each.unit, best.unit, scorer)]
+                chosen.add_members(members)
         chosen.add_explanation(question)
-    if question.kind == "list" and chosen.units:
+    if question.kind == "list" and len(chosen.units) == 1:
         chosen.add_members(scorer.members_like(chosen.units[0]))
     return [*_telling_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
 
 
+def _is_other_item(unit: Unit, told: Unit, scorer: Scorer) -> bool:
+    return unit.kind == "item" and scorer.title_of(unit) == scorer.title_of(told)
+
+
+def _is_less(
+    scored: ScoredUnit,
+    best: ScoredUnit,
+    chosen: _Chosen,
+    question: ParsedQuestion,
+    settings: SelectionSettings,
+    *,
+    wants_list: bool,
+) -> bool:
+    """Return whether a unit answers too little to be quoted beside the best one."""
+    if scored is best:
+        return False
+    if scored.unit.kind in RECORDS and best.unit.kind in RECORDS:
+        # rows of a table resemble each other: those with as many words of the question are told
+        is_unlikely = scored.likely is not None and scored.likely < _ALSO_LIKELY
+        return is_unlikely or scored.coverage < settings.keep_records * best.coverage
+    if scored.likely is not None and best.likely is not None:
+        return not _is_near(scored.likely, best.likely, is_list=wants_list)
+    return chosen.marginal_score(scored, question) < settings.keep * best.score
+
+
+def _is_near(likely: float, best: float, *, is_list: bool) -> bool:
+    """Return whether a unit that answers this likely is quoted beside the best one: by their odds."""
+    odds, best_odds = (each / max(1e-6, 1 - each) for each in (likely, best))
+    return likely >= _ALSO_LIKELY and odds >= (_OF_ODDS_IN_LIST if is_list else _OF_ODDS) * best_odds
+
+
+def tasks_first(question: ParsedQuestion, scored: Sequence[ScoredUnit], scorer: Scorer) -> list[ScoredUnit]:
+    """Return `scored` with the tasks that are asked for first; they answer if they are about its subject."""
+    if question.tasks is None:
+        return list(scored)
+    about = {id(each): _about(question, each, scorer) for each in scored if is_asked_task(question, each.unit)}
+    asked = [replace(each, score=about[id(each)]) for each in scored if about.get(id(each), 0.0) >= _ABOUT_TASK]
+    taken = {id(each.unit) for each in asked}
+    return [*sorted(asked, key=lambda each: -each.score), *(each for each in scored if id(each.unit) not in taken)]
+
+
+def _about(question: ParsedQuestion, task: ScoredUnit, scorer: Scorer) -> float:
+    """Return the share of the question's words that a task has; 1 if it has none of a question without a name."""
+    share = scorer.share(question.terms, scorer.terms_around([task.unit])) if question.terms else 1.0
+    return share if share or question.names else 1.0
+
+
 def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: SelectionSettings) -> list[Unit]:
-    """Return the tasks that are asked for: those of the best one's passage, or all if the question names no subject."""
-    best = whole[0].unit
+    """Return the tasks that are asked for, of the passage of the best one if the question names a subject."""
+    best = whole[0]
     return [
         each.unit
         for each in whole
-        if is_asked_task(question, each.unit) and (each.unit.passage == best.passage or not question.terms)
+        if is_asked_task(question, each.unit)
+        and (not question.terms or (each.unit.passage == best.unit.passage and each.score == best.score))
     ][: settings.max_records]
 
 
@@ -100,10 +166,6 @@ def _with_names(scorer: Scorer, units: Sequence[Unit]) -> list[Unit]:
     """Return `units`, and what names the members of lists that they belong to."""
     names = (scorer.name_of(unit) for unit in units)
     return list(dict.fromkeys([*units, *(name for name in names if name is not None)]))
-
-
-def _record_score(scored: ScoredUnit) -> float:
-    return scored.coverage + PHRASES * scored.phrases
 
 
 def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
@@ -145,15 +207,16 @@ def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: Se
 class _Chosen:
     """The units chosen so far, and the remaining limits."""
 
-    def __init__(self, scorer: Scorer, settings: SelectionSettings) -> None:
+    def __init__(self, scorer: Scorer, settings: SelectionSettings, *, is_list: bool = False) -> None:
         self._scorer = scorer
         self._settings = settings
+        self._is_list = is_list
         self._words = 0
         self.units: list[Unit] = []
 
     def is_full(self) -> bool:
         settings = self._settings
-        records = all(unit.kind in RECORDS for unit in self.units)
+        records = self._is_list or all(unit.kind in RECORDS for unit in self.units)
         return len(self.units) >= (settings.max_records if records else settings.max_sentences)
 
     def marginal_score(self, scored: ScoredUnit, question: ParsedQuestion) -> float:
@@ -167,7 +230,8 @@ class _Chosen:
     def adds_name(self, scored: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit has a name of the question that no chosen unit has: the second of two to compare."""
         said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
-        return bool(self.units) and bool((self._scorer.names_of(question) - said) & scored.unit.terms)
+        lacking = self._scorer.names_of(question) - said
+        return bool(self.units) and bool(lacking & self._scorer.terms_around([scored.unit]))
 
     def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit of another source adds no term of the question, and is far below the best or less."""
@@ -197,10 +261,10 @@ class _Chosen:
             self._take(unit)
 
     def add_members(self, members: Sequence[Unit]) -> None:
-        """Add the other members of the list that the only chosen unit is one of."""
-        if len(self.units) == 1:
-            for unit in members:
-                self.add(unit)
+        """Add the other members of a list that a chosen unit is one of."""
+        for unit in members:
+            if unit not in self.units and self._fits(unit):
+                self._take(unit)
 
     def add_explanation(self, question: ParsedQuestion) -> None:
         """Add the sentence behind the only one so far, which often says more; to "why", also the one before it."""
@@ -218,9 +282,8 @@ class _Chosen:
         return any(self._scorer.similarity(unit, other) > self._settings.alike for other in self.units)
 
     def _fits(self, *units: Unit) -> bool:
-        return not self.is_full() and self._words + sum(len(unit.text.split()) for unit in units) <= (
-            self._settings.max_words
-        )
+        most = self._settings.max_list_words if self._is_list else self._settings.max_words
+        return not self.is_full() and self._words + sum(len(unit.text.split()) for unit in units) <= most
 
     def _take(self, unit: Unit) -> None:
         self.units.append(unit)

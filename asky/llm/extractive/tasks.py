@@ -7,7 +7,7 @@ from typing import Literal
 
 TaskState = Literal["open", "done"]
 
-_TASK = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\[(?P<state>[ xX/-])\]\s+\S")
+_TASK = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?\[(?P<state>[ xX/-])\]\s+\S")
 _OPEN = re.compile(
     r"\bto-?do(?:s| list| items?)?\b|\bto be done\b|\bopen (?:tasks?|items?|points?|jobs?)\b"
     r"|\b(?:still|left|remain\w*|have|has|need|outstanding|pending|unfinished)\b.{0,40}?"

@@ -29,7 +29,6 @@ from asky.llm.extractive.pieces import (
     line_spans,
     pieces_of,
 )
-from asky.llm.extractive.related import related
 from asky.llm.extractive.tasks import task_state
 from asky.text.beside.remarks import remark_spans, without_remarks
 from asky.text.indices import shown_text
@@ -152,6 +151,7 @@ def _shown_lines(text: str) -> Iterator[str]:
 
 
 _MIN_WORDS = 4
+_MIN_ENDED = 2  # words of what ends as a sentence does: "Serves 6."
 _MAX_WORDS = 90
 _MAX_CHARS = 1_000
 _MIN_LETTERS = 0.5
@@ -234,7 +234,7 @@ def read_units(passages: Sequence[PassageText]) -> list[Unit]:
                     passage=index,
                     position=position,
                     section=path,
-                    context=(context | related(unit.terms | context)) - unit.terms,
+                    context=context - unit.terms,
                     quotable=unit.quotable and adds and not is_bibliography,
                 )
             )
@@ -445,14 +445,10 @@ def _with_siblings(fields: Sequence[Unit]) -> Iterator[Unit]:
         yield replace(
             unit,
             context=unit.context | around[parent],
-            key=_with_forms(terms_of(key)),
+            key=terms_of(key),
             beside=frozenset(beside[parent]).union(*(name.terms for name in names)) - unit.terms,
             heading="; ".join(name.text.rpartition(".")[2] for name in names if name is not unit),
         )
-
-
-def _with_forms(terms: frozenset[str]) -> frozenset[str]:
-    return terms | related(terms)
 
 
 def _path(unit: Unit) -> str:
@@ -504,7 +500,8 @@ def _is_prose(text: str) -> bool:
         return False
     word_count = len(words(text))
     # Scripts without spaces have few words and many terms.
-    if max(word_count, len(content_terms(text))) < _MIN_WORDS or word_count > _MAX_WORDS:
+    least = _MIN_ENDED if is_ended(text) else _MIN_WORDS
+    if max(word_count, len(content_terms(text))) < least or word_count > _MAX_WORDS:
         return False
     visible = [character for character in text if not character.isspace()]
     letters = sum(unicodedata.category(character)[0] in "LM" for character in visible)

@@ -1,4 +1,4 @@
-"""Locating the files of a model that is named: a folder, the Hugging Face cache, or a download.
+"""Locating the files of a model that is named: a folder, asky's own downloads, the Hugging Face cache, or a download.
 
 Only the download uses the network, and only if the model is nowhere else.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 from asky.errors import NotConfigured
 from asky.events import Listener, StageFinished, StageStarted, ignore
 from asky.net.reach import is_local_only
+from asky.research.embedding.own_models import OwnModels
+from asky.research.embedding.processor import best_graph
 from asky.research.embedding.recipe import read_recipe
 from asky.research.telemetry import rule_out_telemetry
 
@@ -52,31 +54,29 @@ def model_name(model: str) -> str:
 
 
 def find_model_folder(
-    model: str, *, local_files_only: bool, listener: Listener = ignore, kind: str = EMBEDDING_MODEL
+    model: str,
+    *,
+    local_files_only: bool,
+    own: Path | None = None,
+    listener: Listener = ignore,
+    kind: str = EMBEDDING_MODEL,
 ) -> Path:
-    """Return the folder of `model`; the first of: the path itself, the Hugging Face cache, a download.
+    """Return the folder of `model`: that of `find_local_model`, or else a download.
 
     Raises `NotConfigured`, with what was tried and what to do, if there is none; an unresponsive network is detected
     within 10 s. `local_files_only`, `reach(local_only=True)` around the caller, or `HF_HUB_OFFLINE=1` in the
     environment rules out the download; `listener` is notified of one. Errors call the model by its `kind`.
     """
-    if is_folder(model):
-        folder = Path(model).expanduser()
-        if not _is_model(folder):
-            raise NotConfigured(f"the folder {folder} contains no {kind}", hint="it needs config.json and weights")
-        return folder
+    if (found := find_local_model(model, own=own, kind=kind)) is not None:
+        return found
     repository = hub_id(model, kind)
-    for folder in _cached(repository):
-        if _is_model(folder):
-            return folder
-    no_hub = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
-    if local_files_only or no_hub or is_local_only():
+    if local_files_only or is_hub_off() or is_local_only():
         raise NotConfigured(f"the {kind} {model} is not on this machine and downloads are off", hint=_HINT)
     problem = _unreachable()
     if problem:
         raise NotConfigured(f"the {kind} {model} is not here and can't be downloaded: {problem}", hint=_HINT)
     called = "search model" if kind == EMBEDDING_MODEL else kind
-    stage = f"downloading the {called} {model_name(model)} from {_endpoint()}"
+    stage = f"downloading the {called} {model_name(model)} from {hub_address()}"
     started = time.monotonic()
     listener(StageStarted(stage))
     try:
@@ -85,10 +85,39 @@ def find_model_folder(
         listener(StageFinished(stage, time.monotonic() - started))
 
 
-def onnx_file(folder: Path) -> Path | None:
-    """Return the graph of the model in `folder` in the ONNX format, if it has one and a tokenizer beside it."""
-    has_tokenizer = (folder / "tokenizer.json").is_file()
-    return next((folder / name for name in _ONNX_FILES if has_tokenizer and (folder / name).is_file()), None)
+def find_local_model(model: str, *, own: Path | None = None, kind: str = EMBEDDING_MODEL) -> Path | None:
+    """Return the folder of `model` on this machine, `None` if it is not here.
+
+    It is the first of: the path itself, the models that asky downloaded to `own`, the Hugging Face cache. Raises
+    `NotConfigured` for a path without a model, for what is no name, and for a damaged record of a download.
+    """
+    if is_folder(model):
+        folder = Path(model).expanduser()
+        if not _is_model(folder):
+            raise NotConfigured(f"the folder {folder} contains no {kind}", hint="it needs config.json and weights")
+        return folder
+    repository = hub_id(model, kind)
+    if own is not None and (kept := OwnModels(own).find(repository)) is not None:
+        return kept.folder
+    return next((folder for folder in _cached(repository) if _is_model(folder)), None)
+
+
+def is_hub_off() -> bool:
+    """Return whether the environment rules out downloads, by the variable that the hub's own library reads."""
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON")
+
+
+def onnx_file(folder: Path, *, processor: str | None = None) -> Path | None:
+    """Return the graph of the model in `folder` in the ONNX format, if it has one and a tokenizer beside it.
+
+    It is the one that suits `processor`; without that, the one in full precision, or else the only one.
+    """
+    if not (folder / "tokenizer.json").is_file():
+        return None
+    paths = [path.relative_to(folder).as_posix() for part in ("", "onnx") for path in (folder / part).glob("*.onnx")]
+    is_all = len(paths) == 1 and (processor is not None or not _weight_files(folder))
+    chosen = best_graph(paths, processor) or (paths[0] if is_all else None)
+    return folder / chosen if chosen is not None else None
 
 
 def hash_weights(folder: Path) -> str:
@@ -156,7 +185,8 @@ def _download(repository: str, kind: str) -> Path:
     return folder
 
 
-def _endpoint() -> str:
+def hub_address() -> str:
+    """Return the address of the hub, from the variable that its own library reads."""
     return os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
 
 
@@ -164,7 +194,7 @@ def _unreachable() -> str | None:
     """Return why the model hub can't be reached, or `None`. Its own library would retry for more than a minute."""
     import urllib.request
 
-    endpoint = _endpoint()
+    endpoint = hub_address()
     outcome = [f"{endpoint} does not answer"]
 
     def connect() -> None:

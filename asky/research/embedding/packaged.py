@@ -5,27 +5,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from asky.errors import NotConfigured
+from asky.research.embedding import shipped
 from asky.research.embedding.recipe import EmbeddingModel
+from asky.research.embedding.shipped import ShippedFile
 
 NAMES = frozenset({"all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"})
 FOLDER = Path(__file__).parents[2] / "models" / "all-MiniLM-L6-v2"
 GRAPH_FILE, WEIGHTS_FILE, TOKENIZER_FILE = "model.onnx", "weights.bin", "tokenizer.json"
-
-
-@dataclass(frozen=True, slots=True)
-class ShippedFile:
-    """What a file of the model has to be."""
-
-    crc32: int
-    sha256: str
 
 
 FILES: Mapping[str, ShippedFile] = MappingProxyType(
@@ -47,23 +37,5 @@ MODEL = EmbeddingModel(
 
 
 def check_files(folder: Path = FOLDER, *, fully: bool = False) -> None:
-    """Compare the files of the model in `folder` with what was shipped: by their CRC-32, 5 ms, or fully by SHA-256.
-
-    Raises `NotConfigured` for one that is missing, cut short or exchanged.
-    """
-    for name, shipped in FILES.items():
-        crc32, sha256 = 0, hashlib.sha256()
-        try:
-            with (folder / name).open("rb") as file:
-                while block := file.read(1 << 20):
-                    crc32 = zlib.crc32(block, crc32)
-                    if fully:
-                        sha256.update(block)
-        except OSError as error:
-            raise _damaged(f"{folder / name}: {error.strerror}") from error
-        if crc32 != shipped.crc32 or (fully and sha256.hexdigest() != shipped.sha256):
-            raise _damaged(f"{folder / name} is not the file that was shipped")
-
-
-def _damaged(problem: str) -> NotConfigured:
-    return NotConfigured(f"the embedding model is damaged: {problem}", hint="install asky again")
+    """Compare the files of the model with what was shipped; see `asky.research.embedding.shipped`."""
+    shipped.check_files(folder, FILES, called="embedding model", fully=fully)

@@ -98,7 +98,7 @@ def test_hybrid_sends_no_name_of_a_note(lab: AgentLab, tmp_path: Path) -> None:
         answer = lab.research(privacy_mode="hybrid", model="far", asky=asky)
     told = everything_sent(lab)
     assert [each for each in HIDDEN if each in told] == []
-    assert "Amelia Quimby" in answer.text
+    assert "The Quimbys of the Rance barrage" in answer.text
 
 
 def test_hybrid_has_no_report_revised_that_quotes_private_passages(lab: AgentLab, tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ CAPITAL = "What is the capital of France?"
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[AgentLab]:
     (tmp_path / "granted").mkdir()
-    (tmp_path / "granted" / "log.md").write_text("# Log\n\nThe barrage of the Rance was painted in May.\n")
+    (tmp_path / "granted" / "log.md").write_text(
+        "# Log\n\nThe barrage of the Rance cost 620 million francs and was painted in May.\n"
+    )
     with AgentLab(tmp_path, **{"research.local_document_roots": [str(tmp_path / "granted")]}) as opened:
         yield opened
 
@@ -37,7 +39,9 @@ def asked(lab: AgentLab, question: str = QUESTION, heard: list[Event] | None = N
 
 
 TEXTS: dict[str, Callable[[Path], dict[str, Any]]] = {
-    "piped": lambda _: {"attachments": (Attachment(text="The barrage of the Rance was painted in May."),)},
+    "piped": lambda _: {
+        "attachments": (Attachment(text="The barrage of the Rance cost 620 million francs and was painted in May."),)
+    },
     "local": lambda _: {"question": "What does local://log.md say about the Rance barrage's cost?"},
     "file": lambda folder: {"question": f"What does file://{folder}/granted/log.md say about the Rance barrage cost?"},
     "path": lambda folder: {"question": f"What does {folder}/granted/log.md say of the Rance barrage cost ?"},
@@ -60,7 +64,11 @@ def test_a_text_that_comes_with_a_question_keeps_it_off_the_web(lab: AgentLab, t
 
 @pytest.mark.parametrize("web", [WebOptions(allowed=True), WebOptions(sites=("127.0.0.1",))], ids=["allowed", "site"])
 def test_who_wants_pages_too_gets_them(lab: AgentLab, web: WebOptions) -> None:
-    asked(lab, attachments=(Attachment(text="The barrage of the Rance was painted in May."),), web=web)
+    asked(
+        lab,
+        attachments=(Attachment(text="The barrage of the Rance cost 620 million francs and was painted in May."),),
+        web=web,
+    )
     assert lab.queries()
 
 

@@ -13,6 +13,7 @@ from asky.events import StageFinished
 from asky.research.embedding.cross_encoder import CrossEncoder, Pair
 from asky.research.judging.chat_judge import ChatJudge
 from asky.research.judging.entailment_judge import EntailmentJudge
+from asky.research.reader.named import NamedReader
 from tests.integration.chat.recorded_runs import Room, room, same_again
 from tests.integration.chat.test_answering import Citing
 
@@ -146,7 +147,7 @@ class Entailing:
 def test_a_local_model_judges_without_a_call(room: Room) -> None:
     says = {"The moon": (-3.0, 0.0, 4.0), "The sun": (4.0, 0.0, -3.0)}
     local = Entailing(says, ("contradiction", "neutral", "entailment"))
-    room.judge = EntailmentJudge("nli", local.open)
+    room.judge = EntailmentJudge("nli", NamedReader("nli", local.open).verdicts)
     answer = room.ask(Citing(SAID))
     assert [each.verdict for each in answer.claims] == ["supported", "contradicted"]
     assert {each.checks["judged_by"] for each in answer.claims} == {"nli"}
@@ -160,7 +161,7 @@ def test_a_local_model_that_is_not_there_is_a_warning(room: Room) -> None:
     def absent() -> CrossEncoder:
         raise NotConfigured("the NLI model or cross-encoder nli is not on this machine")
 
-    room.judge = EntailmentJudge("nli", absent)
+    room.judge = EntailmentJudge("nli", NamedReader("nli", absent).verdicts)
     answer = room.ask(Citing(SAID))
     assert [each.verdict for each in answer.claims] == ["supported", "supported"]
     assert any("nli did not judge the sentences" in each for each in answer.warnings)

@@ -62,9 +62,12 @@ def test_both_sides_are_cited_wherever_the_answer_is_shown(asky: InProcess, docs
 
 
 def test_an_answer_by_words_alone_has_no_confidence_and_is_given(asky: InProcess, docs: Path) -> None:
-    """Nothing is embedded here, so that nothing calibrated can be said."""
+    """The reader reads English: of another language nothing calibrated can be said."""
     asky("config", "set", "answer.min_confidence", "0.99")
-    answer = asky(*ASK, str(docs)).json
+    (docs / "bahn.md").write_text("# Bahn\n\nDie alte Brücke der Bahn wurde im Jahr 1911 gesprengt und nie erneuert.\n")
+    (asky.home / "question.txt").write_text("Wann wurde die Brücke gesprengt?", "utf-8")
+    answer = asky(*ASK, str(docs / "bahn.md")).json
+    assert "1911" in answer["answer"]
     assert answer["confidence"] is None
     assert answer["stopped_by"] is None
 

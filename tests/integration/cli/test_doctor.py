@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from asky.health.machine import check_disk_space, check_readers, check_sqlite, format_bytes
+from asky.health.machine import check_disk_space, check_readers, check_sqlite
 from asky.storage.pages import PageRow, PageTable
+from asky.text.counting import format_bytes
 from tests.support.asky_command import run_python
 from tests.support.browsing import needs_browser
 from tests.support.faults import FAULTS, build_index, cut, forget_rows
@@ -126,6 +127,7 @@ def test_the_report_in_words_has_a_line_for_each_check(asky: InProcess) -> None:
         "vectors",
         "vector index",
         "embedding model",
+        "reader",
     ]
     assert done.err.startswith("0 problems, ")
 

@@ -94,8 +94,8 @@ def test_the_json_says_where_each_claim_and_its_passage_stand(asky: InProcess) -
 
 
 FAULTS = [
-    ("The foundry of Marsk employed 450 people in 1911.", "contradicted", "not in the passages: 450"),
-    ("A fire destroyed the northern hall on 3 May 1921.", "contradicted", "not in the passages: May, 1921"),
+    ("The foundry of Marsk employed 450 people in 1911.", "unsupported", "not in the passages: 450"),
+    ("A fire destroyed the northern hall on 3 May 1921.", "unsupported", "not in the passages: May, 1921"),
     ("The company did rebuild the hall.", "contradicted", "differs by a negation"),
     ("The director said: “Iron has ruined this town, and it will go on.”", "unsupported", "not quoted from them"),
     ("Its ferries carry forty thousand cars to Finland each summer.", "unsupported", "no passage says it"),
@@ -106,6 +106,8 @@ def test_a_planted_fault_is_flagged_with_its_reason(asky: InProcess) -> None:
     found = verified(asky, "\n\n".join(sentence for sentence, _, _ in FAULTS))
     assert [claim["verdict"] for claim in found] == [verdict for _, verdict, _ in FAULTS]
     assert [reason in claim["reason"] for claim, (_, _, reason) in zip(found, FAULTS, strict=True)] == [True] * 5
+    says = found[0]["checks"]["says"]["text"]
+    assert says.startswith("The foundry of Marsk was founded in 1874 by Ida Holm and employed 312")
 
 
 def test_a_right_claim_with_a_wrong_citation_is_said_as_such(asky: InProcess) -> None:
@@ -244,7 +246,7 @@ def test_the_page_shows_each_sentence_beside_its_passage(asky: InProcess) -> Non
     done = asky("verify", "report.md", "-d", "docs", "-o", "page.html")
     page = (asky.home / "page.html").read_text()
     assert done.code == 0
-    assert 'class="claim contradicted"' in page
+    assert 'class="claim unsupported"' in page
     assert page.count('class="row"') == 3
     assert "Marsk, a short history" in page
     assert "<mark>The foundry of Marsk was founded in 1874 by Ida Holm and employed 312 people in 1911.</mark>" in page

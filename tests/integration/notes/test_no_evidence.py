@@ -26,7 +26,10 @@ def lab(tmp_path: Path) -> Iterator[NoteLab]:
         written = replace_section(f"# Alpha\n\n{OWN}\n\n## Next\n\n{BELOW}\n".encode(), f"### Kestrel\n\n{INVENTED}")
         opened.put("Alpha.md", written.decode())
         opened.put("Plain.txt", replace_section(f"{OWN}\n".encode(), INVENTED).decode())
-        opened.put("Beta.md", "# Kestrel barrage\n\nHow much electricity does the Kestrel barrage make?\n")
+        opened.put(
+            "Beta.md",
+            "# Kestrel barrage\n\nWhere does the Kestrel barrage stand, and how much electricity does it make?\n",
+        )
         yield opened
 
 

@@ -25,7 +25,7 @@ def test_each_statement_is_shown_with_its_verdict_and_the_words_behind_it(comman
         r" those of the moon\.”\n",
         evidence,
     ), evidence
-    assert re.search(r"contradicted \(0\.\d\d\): Water was measured at ninety harbours\.", evidence), evidence
+    assert re.search(r"unsupported \(0\.\d\d\): Water was measured at ninety harbours\.", evidence), evidence
     assert "We measured the water at nine harbours for forty years." in evidence
     assert "uncited: The sea is wet.\n" in evidence
     assert re.search(r"\nRelevance\n  [01]\.\d\d  2101\.00001v2 - On the tides of nine harbours\n", evidence)

@@ -19,9 +19,9 @@ PAIRS = [("the tide is high", "it is high"), ("a", "b c d"), ("long " * 200, "sh
 @pytest.mark.filterwarnings("ignore")  # of the exporter, which warns of itself
 def test_onnxruntime_and_sentence_transformers_give_the_same_outputs(tmp_path: Path) -> None:
     folder = save_tiny_classifier(tmp_path / "model", labels=("CONTRADICTION", "NEUTRAL", "ENTAILMENT"), with_onnx=True)
-    fast = open_cross_encoder(str(folder), local_files_only=True)
+    fast = open_cross_encoder(str(folder))
     (folder / "onnx" / "model.onnx").unlink()
-    slow = open_cross_encoder(str(folder), local_files_only=True)
+    slow = open_cross_encoder(str(folder))
     assert fast.labels == slow.labels == ("contradiction", "neutral", "entailment")
     first, second = fast.read(PAIRS), slow.read(PAIRS)
     assert first.shape == second.shape == (3, 3)
@@ -31,10 +31,10 @@ def test_onnxruntime_and_sentence_transformers_give_the_same_outputs(tmp_path: P
 
 def test_what_is_no_such_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="contains no NLI model or cross-encoder"):
-        open_cross_encoder(str(tmp_path), local_files_only=True)
+        open_cross_encoder(str(tmp_path))
     (tmp_path / "config.json").write_text(json.dumps({"architectures": ["BertModel"]}))
     (tmp_path / "model.safetensors").write_bytes(b"")
     with pytest.raises(NotConfigured, match="it does not classify texts"):
-        open_cross_encoder(str(tmp_path), local_files_only=True)
+        open_cross_encoder(str(tmp_path))
     with pytest.raises(NotConfigured, match="is not on this machine"):
-        open_cross_encoder("cross-encoder/none-of-that-name", local_files_only=True)
+        open_cross_encoder("cross-encoder/none-of-that-name")

@@ -14,6 +14,7 @@ from asky.errors import NotConfigured
 from asky.events import Warned
 from asky.research.embedding.cross_encoder import CrossEncoder, Pair
 from asky.research.index.reranking import RERANKED, Reranker
+from asky.research.reader.named import NamedReader
 from tests.support.search_store import SearchStore
 
 NOTES = {"a": "The harbour tide is high.", "b": "The harbour tide is low.", "c": "The harbour tide table of today."}
@@ -33,10 +34,13 @@ class Reading:
 
     def _read(self, pairs: Sequence[Pair]) -> Any:
         self.pairs += pairs
-        column = self._labels.index("entailment") if "entailment" in self._labels else len(self._labels) - 1
         rows = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
-        rows[:, column] = [self._score(text) for _, text in pairs]
+        rows[:, -1] = [self._score(text) for _, text in pairs]
         return rows
+
+
+def reranker(open_model: Callable[[], CrossEncoder]) -> Reranker:
+    return Reranker(NamedReader("model", open_model).answers)
 
 
 def store_with(folder: Path, reranker: Reranker | None, notes: dict[str, str]) -> SearchStore:
@@ -46,10 +50,10 @@ def store_with(folder: Path, reranker: Reranker | None, notes: dict[str, str]) -
     return store
 
 
-@pytest.mark.parametrize("labels", [("score",), ("no", "yes"), ("entailment", "neutral", "contradiction")])
+@pytest.mark.parametrize("labels", [("score",), ("no", "yes")])
 def test_the_model_decides_the_order_of_the_best(tmp_path: Path, labels: tuple[str, ...]) -> None:
     reading = Reading(lambda text: 3.0 if "low" in text else -2.0, labels)
-    store = store_with(tmp_path, Reranker(reading.open), NOTES)
+    store = store_with(tmp_path, reranker(reading.open), NOTES)
     assert store.found("harbour tide")[0] == "/b"
     assert store.found("harbour tide")[0] == "/b"
     assert reading.opened == 1
@@ -63,7 +67,7 @@ def test_only_the_best_are_read_and_none_is_lost(tmp_path: Path) -> None:
     usual = plain.found("tide report", limit=len(notes))
     plain.close()
     reading = Reading(lambda text: -len(text) / 20)
-    store = store_with(tmp_path / "reranked", Reranker(reading.open), notes)
+    store = store_with(tmp_path / "reranked", reranker(reading.open), notes)
     found = store.found("tide report", limit=len(notes))
     assert len(reading.pairs) == RERANKED
     assert sorted(found) == sorted(usual)
@@ -77,7 +81,7 @@ def test_a_model_that_is_not_there_costs_the_order_and_is_told(tmp_path: Path) -
         raise NotConfigured("the NLI model or cross-encoder x is not on this machine", hint="download it")
 
     plain = store_with(tmp_path / "plain", None, NOTES)
-    store = store_with(tmp_path / "reranked", Reranker(absent), NOTES)
+    store = store_with(tmp_path / "reranked", reranker(absent), NOTES)
     assert store.found("harbour tide") == plain.found("harbour tide")
     told = [each for each in store.heard if isinstance(each, Warned)]
     assert [each.message for each in told][-1].endswith("search results are not reranked")

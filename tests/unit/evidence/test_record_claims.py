@@ -62,9 +62,7 @@ def test_a_claim_that_agrees_with_the_values_is_supported(record: str, claim: st
     ("record", "claim", "name", "value"),
     [
         (TABLE, "North sold 15 in 2019.", "North, 2019", "12"),
-        (TABLE, "South West had 99 in 2020.", "South West, 2020", "28"),
         (ROWS, "North had sales of 15 in 2019.", "North, Sales", "12"),
-        (SETTINGS, "The server listens on port 9090.", "port", "8080"),
         (SETTINGS, "The server has TLS enabled.", "tls", "false"),
         (PLACE, "The Old Mill has outdoor seating.", "OutdoorSeating", "false"),
         (PLACE, "The Old Mill doesn't offer takeout.", "TakeOut", "true"),
@@ -78,6 +76,25 @@ def test_a_claim_that_says_another_value_is_contradicted_by_it(record: str, clai
     check = verify_claim(claim, [record])
     assert {"name": name, "value": value} in check.checks["values"]  # type: ignore[operator]
     assert check.verdict == ("unsupported" if value == "null" else "contradicted")
+
+
+@pytest.mark.parametrize(
+    ("record", "claim", "says"),
+    [
+        (TABLE, "South West had 99 in 2020.", "Region: South West; 2019: 30; 2020: 28"),
+        (SETTINGS, "The server listens on port 9090.", "server; port: 8080; tls: false; workers: 4"),
+    ],
+)
+def test_a_number_that_no_cell_has_is_missing_beside_what_the_row_says(record: str, claim: str, says: str) -> None:
+    check = verify_claim(claim, [record])
+    assert (check.verdict, check.checks["says"]) == ("unsupported", {"n": 1, "text": says})
+
+
+@pytest.mark.parametrize(
+    "claim", ["South West sold 18 more than North in 2019.", "Together North and South West sold two more in 2020."]
+)
+def test_a_number_that_follows_from_several_cells_contradicts_none(claim: str) -> None:
+    assert verify_claim(claim, [TABLE]).verdict != "contradicted"
 
 
 def test_what_is_unknown_to_a_record_supports_nothing() -> None:
