@@ -1,7 +1,7 @@
 """Floors of the extractive answer, each with the hash of its questions. A floor only rises; the ceiling only falls.
 
-Those of ClapNQ's answerable and SQuAD's other questions fell once, when the reader came: answers are shorter by a third,
-and of questions that were made to mislead fewer are declined (docs/concepts/extractive-model.md).
+Those of ClapNQ's answerable and SQuAD's other questions fell once, when the reader came: answers are shorter by a
+third, and of questions that were made to mislead fewer are declined (docs/concepts/extractive-model.md).
 """
 
 from __future__ import annotations
