@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.asky_command import run_asky
+from tests.support.asky_command import ROOT, run_asky
 from tests.support.contracts import (
     Contracts,
     Read,
@@ -83,7 +83,9 @@ def printed(
     for name in [each for each in os.environ if each.endswith("_API_KEY") or each == "OPENAI_BASE_URL"]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("LAB_KEY", KEY)
-    return Printed(asky, Contracts(Path(__file__).with_name("contracts"), {tmp_path: "<tmp>"}), tmp_path)
+    return Printed(
+        asky, Contracts(Path(__file__).with_name("contracts"), {tmp_path: "<tmp>", ROOT: "<asky>"}), tmp_path
+    )
 
 
 @pytest.fixture
