@@ -22,6 +22,7 @@ _MAX_CHARS = 500
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 _LONE_NUMBER = re.compile(r"\W*(?:page\s*)?#(?:\W*(?:of|/)?\W*#)?\W*", re.IGNORECASE)
 _MIN_NUMBERED_LINES = 8
+_NUMBERS_OF_ROW = 2  # the lines of two columns, or of one on both sides
 _LINE_NUMBER = re.compile(r"\d{1,4}")
 
 _Seen = dict[tuple[bool, str], Counter[int]]
@@ -171,7 +172,10 @@ def _stands_apart(page: PageLines, row: Sequence[int], top: bool) -> bool:
 
 
 def _line_numbers(page: PageLines) -> list[int]:
-    """Return the lines that only number the others: numbers in steps of 1 or 5, one below the other."""
+    """Return the lines that only number the others: numbers in steps of 1 or 5, one below the other.
+
+    Three in a row are those of a table, and so are all if there is nothing else on the page.
+    """
     columns: dict[tuple[str, int], list[tuple[float, int, int]]] = defaultdict(list)
     for index, line in enumerate(page.upright):
         if _LINE_NUMBER.fullmatch(line.text.strip()):
@@ -184,4 +188,6 @@ def _line_numbers(page: PageLines) -> list[int]:
             steps = [after[1] - before[1] for before, after in pairwise(numbered)]
             if sum(step in (1, 5) for step in steps) >= 0.9 * len(steps) and len(set(steps)) <= 2:
                 found |= {index for _, _, index in numbered}
-    return sorted(found)
+    rows = {round(page.upright[index].base) for index in found}
+    is_table = len(found) > _NUMBERS_OF_ROW * len(rows) or len(found) == len(page.upright)
+    return [] if is_table else sorted(found)

@@ -155,6 +155,27 @@ def test_line_numbers_of_a_draft_are_left_out() -> None:
     assert read(printed_pdf([[*numbers, *lines]]), "a.pdf").text == f"{LEFT} {RIGHT}"
 
 
+@pytest.mark.parametrize("columns", [2, 3])
+def test_columns_of_numbers_that_stand_beside_no_text_are_read(columns: int) -> None:
+    numbers: list[PrintedLine] = [
+        (60 + 60 * column, 100 + 14 * number, str(100 * column + number), 10, "helv")
+        for number in range(1, 25)
+        for column in range(columns)
+    ]
+    shown = read(printed_pdf([[*numbers]]), "a.pdf").text.split()
+    assert {"1", "24", "101", "124"} <= set(shown)
+
+
+def test_a_table_of_numbers_below_a_line_of_text_is_read() -> None:
+    numbers: list[PrintedLine] = [
+        (60 + 60 * column, 120 + 14 * number, str(100 * column + number), 10, "helv")
+        for number in range(1, 25)
+        for column in range(3)
+    ]
+    heading: PrintedLine = (60, 100, "Berths of the three piers", 12, "helv")
+    assert "224" in read(printed_pdf([[heading, *numbers]]), "a.pdf").text
+
+
 def test_rows_of_a_table_are_lines_of_cells() -> None:
     rows = [("Mill", "Year", "Wheels"), ("Upper", "1690", "2"), ("Lower", "1702", "4"), ("Town", "1731", "3")]
     table = [
