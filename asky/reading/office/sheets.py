@@ -63,10 +63,11 @@ def read_any(data: bytes, name: str) -> Document:
         )
     if _OPEN_DOCUMENT in data[:HEAD_BYTES]:
         return replace(read_flat(data, name), media_type=_OLD_TYPE)
-    if NAMESPACE in data[:HEAD_BYTES]:
+    is_page = _PAGE.match(decode(data[:HEAD_BYTES])) is not None
+    if NAMESPACE in data[:HEAD_BYTES] and not is_page:  # which pages that Excel writes may name too
         with UnreadableOffice(name):
             return _built(FlatWorkbook(data, name).sheets(), RowMarks(), _OLD_TYPE)
-    document = read_page(data, name, None) if _PAGE.match(decode(data[:HEAD_BYTES])) else read_rows(data, name)
+    document = read_page(data, name, None) if is_page else read_rows(data, name)
     return replace(document, media_type=_OLD_TYPE)
 
 

@@ -35,6 +35,16 @@ def test_a_table_of_rows_called_xls_is_read_by_what_it_is() -> None:
     assert read_any(workbook(row("x")), "a.xls").text == "Sheet1\nx\n\n"
 
 
+def test_a_web_page_that_names_the_namespaces_of_excel_is_a_page() -> None:
+    page = (
+        b'<html xmlns:x="urn:schemas-microsoft-com:office:excel"'
+        b' xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">'
+        b"<head><meta http-equiv=Content-Type content='text/html; charset=windows-1252'></head><body><table>"
+        b"<tr><th>Name<th>Fee<tr><td>Zo\xeb<td>40</table></body></html>"
+    )
+    assert "Zoë | 40" in read_any(page, "report.xls").text
+
+
 def test_xml_of_2003_is_read() -> None:
     assert read_any(FLAT.encode(), "a.xls").text == (
         "Rates\nAll rates\nLoan; Rate; Since; Limit [hidden column]\n"
