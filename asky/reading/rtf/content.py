@@ -61,12 +61,8 @@ class RtfTable:
     beside: list[RtfNote | RtfFlow | str] = field(default_factory=list)
 
     def header_rows(self) -> int | None:
-        """Return how many of the first rows are heads, `None` if the file does not say."""
-        number = 0
-        for row in self.rows:
-            if not row.is_head:
-                break
-            number += 1
+        """Return how many of the first rows are heads, `None` if the file does not say, or says it of all."""
+        number = next((place for place, row in enumerate(self.rows) if not row.is_head), 0)
         return number or None
 
     def grid(self) -> list[list[GridCell]]:

@@ -19,6 +19,7 @@ _FEW_ROWS = 3
 _MOST = 0.8
 _HALF = 0.5
 _CERTAIN = 0.75  # of the values of a column that have its kind
+_HALF_NAME = NAME_CHARS // 2
 _MEASURED: tuple[Kind, ...] = ("number", "date", "time")
 
 
@@ -26,9 +27,10 @@ _MEASURED: tuple[Kind, ...] = ("number", "date", "time")
 class TableLayout:
     """The rows `first` to `end` of a sample are the header; `names` has a name for each column, if there is one.
 
-    `line` is the header as a line. `header` are the texts of its rows, which may come again. `kinds` has the kind of
-    each column that is certain, else "". In a form, names stand beside their values. `is_sure` says that marks or the
-    kinds of the values tell the header, `is_marked` that the format marks all its cells as names.
+    `line` is the header as a line, in which each of its texts stands whole once. `header` are the texts of its rows,
+    which may come again. `kinds` has the kind of each column that is certain, else "". In a form, names stand beside
+    their values. `is_sure` says that marks or the kinds of the values tell the header, `is_marked` that the format
+    marks all its cells as names.
     """
 
     first: int = 0
@@ -112,16 +114,20 @@ def _headed(rows: Sequence[GridRow], first: int, end: int, *, is_sure: bool = Fa
         width += 1
     is_unit = len(head) > 1 and _is_units(head[-1])
     levels = [_spread(row, width, rows[end - 1]) for row in (head[:-1] if is_unit else head)]
-    labels = []
+    labels, wholes = [], []
+    told: set[str] = set()  # the parts of names that have been shown whole
     for column in range(width):
-        parts = list(dict.fromkeys(filter(None, (level[column] for level in levels))))
-        unit = head[-1].values[column] if is_unit and column < len(head[-1].values) else ""
-        labels.append(_label(parts, unit_of(unit) or "", fits=len(head) > 1))
+        unit = (unit_of(head[-1].values[column]) or "") if is_unit and column < len(head[-1].values) else ""
+        parts = _with_unit(list(dict.fromkeys(filter(None, (level[column] for level in levels)))), unit)
+        short = _fitted(parts) if len(head) > 1 else parts
+        labels.append(", ".join(short))
+        wholes.append(", ".join(cut if part in told else part for part, cut in zip(parts, short, strict=True)))
+        told.update(parts)
     names = column_names(labels)
     filled = [any(column < len(row.values) and row.values[column] for row in body) for column in range(width)]
     shown = [
-        label if name[: NAME_CHARS // 2] == label[: NAME_CHARS // 2] and len(label) > len(name) else name
-        for name, label in zip(names, labels, strict=True)
+        whole if len(whole) > len(name) and (whole != label or name[:_HALF_NAME] == label[:_HALF_NAME]) else name
+        for name, label, whole in zip(names, labels, wholes, strict=True)
     ]
     line = "; ".join(text for text, label, has in zip(shown, labels, filled, strict=True) if text and (label or has))
     marked = all(map(is_marked, rows[first:end]))
@@ -141,16 +147,21 @@ def names_part(row: GridRow, *, is_unnamed: bool) -> bool:
     return columns > 1 if column else columns == 1 and is_unnamed
 
 
-def _label(parts: Sequence[str], unit: str, *, fits: bool) -> str:
-    """Return the parts of a name as one, outermost first; those of several rows are cut so that the last one stays."""
-    if unit and unit not in "-–—" and not any(f"({unit})" in part or f"[{unit}]" in part for part in parts):
-        parts = [*parts[:-1], f"{parts[-1]} ({unit})"] if parts else [unit]
+def _with_unit(parts: Sequence[str], unit: str) -> Sequence[str]:
+    """Return the parts of a name with a unit that none of them has."""
+    if not unit or unit in "-–—" or any(f"({unit})" in part or f"[{unit}]" in part for part in parts):
+        return parts
+    return [*parts[:-1], f"{parts[-1]} ({unit})"] if parts else [unit]
+
+
+def _fitted(parts: Sequence[str]) -> Sequence[str]:
+    """Return the parts of a name, outermost first, cut so that they fit into a name and the last one stays."""
     room = NAME_CHARS - 2 * (len(parts) - 1)
-    if fits and sum(map(len, parts)) > room:
-        last = one_line(parts[-1], max(room // len(parts), room - sum(map(len, parts[:-1]))))
-        each = (room - len(last)) // max(1, len(parts) - 1)
-        parts = [*(one_line(part, max(each, 1)) for part in parts[:-1]), last]
-    return ", ".join(parts)
+    if sum(map(len, parts)) <= room:
+        return parts
+    last = one_line(parts[-1], max(room // len(parts), room - sum(map(len, parts[:-1]))))
+    each = (room - len(last)) // max(1, len(parts) - 1)
+    return [*(one_line(part, max(each, 1)) for part in parts[:-1]), last]
 
 
 def _spread(row: GridRow, width: int, names: GridRow) -> list[str]:

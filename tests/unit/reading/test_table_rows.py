@@ -51,6 +51,22 @@ def test_groups_of_columns_are_told_by_the_names_that_come_again() -> None:
     assert listed(rows)[1] == "Stop: Quay; West, Adult: 12.4; West, Child: 6; East, Adult: 11; East, Child: 5"
 
 
+def test_names_that_are_cut_in_the_rows_stand_whole_in_the_line_of_names_once() -> None:
+    note = "Figures before the audit of the harbour board, in thousands, without the ferry and without the dry dock"
+    long = "Share of the berths that were let to members in the whole season (percent)"
+    rows: list[Sequence[str | Cell]] = [
+        [Cell("Pier", rows=2), Cell(note, columns=3)],
+        ["Fees", "Rents", long],
+        ["North", "12", "7", "80"],
+    ]
+    header, first = table(rows, header_rows=2)
+    assert header.startswith(f"Pier; {note}, Fees; ")
+    assert header.count(note) == 1
+    assert header.endswith(long)
+    assert "; Figures before the audit" in first
+    assert note not in first
+
+
 def test_a_second_row_of_words_above_other_values_belongs_to_the_header() -> None:
     rows = [["Boat", "Trip", "Trip"], ["name", "length", "speed"], *(["Gull", str(n), f"{n}.5"] for n in range(5))]
     assert listed(rows)[0] == "Boat, name; Trip, length; Trip, speed"

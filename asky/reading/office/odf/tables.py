@@ -51,13 +51,13 @@ def rows_of(table: Element) -> Iterator[tuple[Element, bool]]:
 
 
 def header_rows(table: Element) -> int | None:
-    """Return how many of the first rows a table sets apart as headers, `None` if it sets none apart."""
+    """Return how many of the first rows a table sets apart as headers, `None` if it sets none apart, or all."""
     number = 0
     for row, is_head in rows_of(table):
         if not is_head:
-            break
+            return number or None
         number += count(row, f"{TABLE}number-rows-repeated", 1, MAX_REPEATS)
-    return number or None
+    return None
 
 
 def grid_rows(
