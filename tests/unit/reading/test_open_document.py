@@ -234,6 +234,14 @@ def test_frames_shapes_and_pictures_stand_after_the_paragraph_that_they_are_anch
     )
 
 
+def test_words_that_are_written_on_a_picture_are_read() -> None:
+    picture = (
+        '<draw:frame><draw:image xlink:href="Pictures/1.png"><text:p>Sold by <text:span>Friday</text:span></text:p>'
+        '</draw:image><draw:image xlink:href="Pictures/2.png"><text:p>Sold by Friday</text:p></draw:image></draw:frame>'
+    )
+    assert text(f"<text:p>Boats.{picture}</text:p>") == "Boats.\n\nSold by Friday\n\n"
+
+
 def test_formulas_stand_in_their_line_and_charts_are_lines() -> None:
     math = (
         '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c'
@@ -331,6 +339,14 @@ def test_covered_cells_keep_the_others_in_their_columns() -> None:
 def test_headers_of_a_table_are_those_that_the_file_sets_apart() -> None:
     head = f"<table:table-header-rows>{row(cell('Gate'), cell('Weight'))}</table:table-header-rows>"
     assert text(f"<table:table>{head}{row(cell('7'), cell('8'))}</table:table>").endswith("Gate: 7; Weight: 8\n\n")
+
+
+def test_a_table_of_headers_alone_is_rows() -> None:
+    rows = row(cell("Pump"), cell("checked in March, seals renewed, to be looked at again before the frost"))
+    rows += row(cell("Winch"), cell("painted, the rope is to be replaced when the new one has come from Larkhaven"))
+    table = f"<table:table><table:table-header-rows>{rows}</table:table-header-rows></table:table>"
+    assert "to be looked at again before the frost\n" in text(table)
+    assert "Winch: painted, the rope is to be replaced when the new one has come from Larkhaven\n" in text(table)
 
 
 def test_a_table_within_a_cell_is_text_of_the_cell() -> None:

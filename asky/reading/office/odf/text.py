@@ -235,13 +235,13 @@ class OpenText:
         self._describe(frame)
         for content in frame:
             kind = local(content)
-            if kind == "text-box":
+            if kind in ("text-box", "image"):  # LibreOffice lets people write on a picture
                 self.write(content)
             elif kind == "table":
                 self.table(content)
             elif kind in ("object", "object-ole"):
                 self._object(content, kind)
-            elif kind not in ("image", "plugin", "applet", "floating-frame"):
+            elif kind not in ("plugin", "applet", "floating-frame"):
                 continue
             break
 
