@@ -66,6 +66,8 @@ def reason(claim: Mapping[str, Any]) -> str:
 def _findings(checks: Mapping[str, Any]) -> Iterator[str]:
     if numbers := checks.get("missing_numbers"):
         yield f"not in the passages: {', '.join(map(str, numbers))}"
+    if doubted := checks.get("doubted_number"):
+        yield f"{doubted} may be said of something else there"
     if quotes := checks.get("missing_quotes"):
         yield f"not quoted from them: {', '.join(f'“{quote}”' for quote in quotes)}"
     if names := checks.get("missing_names"):

@@ -103,6 +103,7 @@ _CLAIM = {
         "missing_numbers?": list, "missing_quotes?": list, "contradicted_by?": TEXT,
         "quotation?": _is_quotation, "values?": [{"name": str, "value": str}], "missing_names?": [str], "better?": str,
         "says?": {"n": int, "text": str}, "meaning?": {"entailed": NUMBER, "contradicted": NUMBER}, "unread?": str,
+        "doubted_number?": str,
     },
 }  # fmt: skip
 _USAGE = {

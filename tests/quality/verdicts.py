@@ -137,7 +137,7 @@ def read_set(claims: Sequence[Labelled], reader: ClaimReader) -> Read:
     logits = reader.read(pairs)
     odds, contradicted, about, at = [], [], [], 0
     for each, near in zip(ruled, windows, strict=True):
-        found = found_in(near, logits[at : at + len(near)].tolist()) if near else None
+        found = found_in(each.claim, near, logits[at : at + len(near)].tolist()) if near else None
         at += len(near)
         odds.append(meaning.entailed_odds(found, each.sentences) if found else 0.0)
         contradicted.append(found.contradicted if found else 0.0)

@@ -18,6 +18,7 @@ from operator import itemgetter
 
 from asky.errors import NotConfigured
 from asky.evidence.verification.claim_reader import ClaimReader
+from asky.evidence.verification.nearest import DoubtedNumber, doubted_number
 from asky.evidence.verification.support import Passage, Statement, coverage
 from asky.values import Verdict
 
@@ -31,6 +32,11 @@ OF_WORDS = 3.0
 """What the share of a claim's words in its passages adds to the log odds that one of them entails it."""
 ENTAILED_FROM = 0.75
 """The least sum of both for a supported claim."""
+OF_NUMBERS = 2.0
+"""What is taken off for numbers of the claim that its words stand nearer to others than to them, see `nearest`.
+
+Source: of 1, 2, 3 and 4, the best mean over ten sets and the changed claims of `nearest` together.
+"""
 LONG = 25
 """The sentences of the passages above which what the reader says counts half: a claim then often stands on several
 places, which it does not see together. Source: of nine sets, each left out while choosing, .668 against .656."""
@@ -88,12 +94,16 @@ class EvidenceWindow:
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """What the reader makes of a claim: the probabilities in the windows that entail and contradict it most."""
+    """What the reader makes of a claim: the probabilities in the windows that entail and contradict it most.
+
+    `doubted` is a number of the claim that the windows may give to something else.
+    """
 
     entailed: float
     contradicted: float
     entailing: EvidenceWindow
     contradicting: EvidenceWindow
+    doubted: DoubtedNumber | None = None
 
 
 def decide(ruled: Sequence[Ruled], reader: ClaimReader | None) -> list[ClaimCheck]:
@@ -115,7 +125,7 @@ def decide(ruled: Sequence[Ruled], reader: ClaimReader | None) -> list[ClaimChec
             checks[at] = replace(checks[at], checks={**checks[at].checks, "unread": error.message})
         return checks
     for at in read:
-        checks[at] = _decided(ruled[at], found_in(windows[at], list(islice(rows, len(windows[at])))))
+        checks[at] = _decided(ruled[at], found_in(ruled[at].claim, windows[at], list(islice(rows, len(windows[at])))))
     return checks
 
 
@@ -130,19 +140,23 @@ def _saying(check: ClaimCheck, window: EvidenceWindow) -> ClaimCheck:
     return replace(check, checks={**check.checks, "says": {"n": window.passage, "text": says}})
 
 
-def found_in(windows: Sequence[EvidenceWindow], logits: Sequence[Sequence[float]]) -> ReadMeaning:
-    """Return what the reader makes of one claim from its logits for each of the windows, at least one."""
+def found_in(claim: str, windows: Sequence[EvidenceWindow], logits: Sequence[Sequence[float]]) -> ReadMeaning:
+    """Return what the reader makes of a claim from its logits for each of the windows, at least one."""
     shares = [_shares(row) for row in logits]
     first = max(range(len(windows)), key=lambda at: shares[at][0])
     against = max(range(len(windows)), key=lambda at: shares[at][1])
-    return ReadMeaning(shares[first][0], shares[against][1], windows[first], windows[against])
+    doubted = doubted_number(claim, " ".join(window.text for window in windows))
+    return ReadMeaning(shares[first][0], shares[against][1], windows[first], windows[against], doubted)
 
 
 def entailed_odds(found: ReadMeaning, sentences: int) -> float:
-    """Return the log odds that a part of passages of so many sentences entails a claim, halved for long ones."""
+    """Return the log odds that a part of passages of so many sentences entails a claim, halved for long ones.
+
+    Numbers that may be those of something else take from them.
+    """
     entailed = min(max(found.entailed, _LEAST), 1 - _LEAST)
     odds = math.log(entailed / (1 - entailed))
-    return odds / 2 if sentences > LONG else odds
+    return (odds / 2 if sentences > LONG else odds) - OF_NUMBERS * (found.doubted.odds if found.doubted else 0)
 
 
 def _decided(ruled: Ruled, found: ReadMeaning) -> ClaimCheck:
@@ -158,6 +172,7 @@ def _decided(ruled: Ruled, found: ReadMeaning) -> ClaimCheck:
     checks = {
         **ruled.check.checks,
         **({"contradicted_by": "meaning"} if verdict == "contradicted" else {}),
+        **({"doubted_number": found.doubted.written} if found.doubted and verdict == "partial" else {}),
         "meaning": {"entailed": round(found.entailed, 3), "contradicted": round(found.contradicted, 3)},
     }
     return _saying(ClaimCheck(verdict, capped(ruled.support, verdict), checks), window)
