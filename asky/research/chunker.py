@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from asky.errors import ConfigError
-from asky.text.beside.remarks import remark_spans
+from asky.text.beside.remarks import REMARK
 from asky.text.cuts import between_characters, cut_between
 from asky.text.sentences import iter_sentences
 from asky.values import Chunk, Document, Span
@@ -26,6 +26,10 @@ _HEADING_FILL = 0.5  # a chunk that is this full ends before a heading
 _SPACE = re.compile(r"\s*")
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]|$")
 _MARKED_HEADING = re.compile(r"#{1,6}[ \t]")
+# A remark, or the row of a table, "Room: B2; Diet: soft" or "| B2 | soft |": half of a row may say something else.
+_WHOLE_LINE = re.compile(
+    rf"{REMARK.pattern}|^(?:\|[^\n]*\||[^\n:;|]{{1,60}}: [^\n]*; [^\n:;]{{1,60}}: [^\n]*)$", re.MULTILINE
+)
 
 
 class Tokenizer(Protocol):
@@ -88,13 +92,14 @@ class _Unit(NamedTuple):
 def chunk_document(document: Document, tokenizer: Tokenizer, settings: ChunkSettings) -> list[Chunk]:
     """Return the chunks of `document`, in order of start and of end; none for white space alone.
 
-    Only white space lies between chunks, before the first and after the last. A chunk holds whole sentences, begins and
-    ends with a character that is not white space, and has at most `settings.max_tokens` tokens when tokenised
-    separately. It repeats the last sentences of the previous chunk, up to `settings.overlap_tokens`, unless it begins
-    with a heading; a heading is in the chunk of the text that follows it, and ends the previous chunk if that is half
-    full. No chunk crosses a page boundary, so that each is cited with one page, or the end of a section of level 0:
-    data about the document and its prose are not mixed. A sentence longer than a chunk is cut at a line break, else
-    between words, else between characters. The result is deterministic for the same document, tokenizer and settings.
+    Only white space lies between chunks, before the first and after the last. A chunk holds whole sentences, remarks
+    and rows of tables, begins and ends with a character that is not white space, and has at most `settings.max_tokens`
+    tokens when tokenised separately. It repeats the last sentences of the previous chunk, up to
+    `settings.overlap_tokens`, unless it begins with a heading; a heading is in the chunk of the text that follows it,
+    and ends the previous chunk if that is half full. No chunk crosses a page boundary, so that each is cited with one
+    page, or the end of a section of level 0: data about the document and its prose are not mixed. A sentence longer
+    than a chunk is cut at a line break, else between words, else between characters. The result is deterministic for
+    the same document, tokenizer and settings.
     """
     counter = _Counter(document.text, tokenizer, settings.max_tokens, sorted(_limits(document)))
     packed = _pack(_units(document, counter), counter, settings.overlap_tokens)
@@ -225,7 +230,7 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
     sections = {section.start for section in document.sections}
     edges = sorted(sections | _limits(document) | starts | {end for _, end in headings})
     following = 0
-    for span in _with_whole_remarks(iter_sentences(text), remark_spans(text)):
+    for span in _with_whole_lines(iter_sentences(text), [found.span() for found in _WHOLE_LINE.finditer(text)]):
         start = span.start
         while following < len(edges) and edges[following] < span.end:
             if edges[following] > start:
@@ -235,16 +240,16 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
         yield from _sentence(text, start, span.end, starts)
 
 
-def _with_whole_remarks(sentences: Iterable[Span], remarks: Sequence[tuple[int, int]]) -> Iterator[Span]:
-    """Yield the sentences with each remark as one of them, whatever sentences are in it."""
-    if not remarks:
+def _with_whole_lines(sentences: Iterable[Span], lines: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """Yield the sentences with each of the `lines` as one of them, whatever sentences are in it."""
+    if not lines:
         yield from sentences
         return
     done, number = 0, 0
     for sentence in sentences:
         start = max(sentence.start, done)
-        while number < len(remarks) and remarks[number][0] < sentence.end:
-            begin, done = remarks[number]
+        while number < len(lines) and lines[number][0] < sentence.end:
+            begin, done = lines[number]
             if start < begin:
                 yield Span(start, begin)
             yield Span(begin, done)

@@ -16,7 +16,8 @@ attention mask go in, a logit for the question and three for the claim come out.
 
 The encoder is all-MiniLM-L6-v2 (Apache-2.0), trained further as a cross-encoder; its word, place and type embeddings
 are unchanged, and the tokenizer is that of the embedding model beside it. Weights of linear layers are rounded to 8
-bits with a scale for each column, and linear layers compute with integers: processors differ in the third digit of a logit.
+bits with a scale for each column, and linear layers compute with integers: logits differ by less than
+.01 between processors.
 
 Made by `python -m tools.train_reader` in asky's repository, which refuses records that share 60 characters with
 anything that is measured.

@@ -48,6 +48,8 @@ _ASKS = re.compile(
     rf"\b{_INTERROGATIVES}\b|^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b",
     re.IGNORECASE,
 )
+_OF_THING = 2  # words: "open day date and who makes the tea"
+_STATES = re.compile(r"\b(?:is|are|was|were|do|does|did|have|has|had|can|could|will|would|\w+ed)\b", re.IGNORECASE)
 _NAME = r"[^?.;,]{2,80}?"
 _END = r"(?=[?.;,]|$)"
 _YES_NO = r"(?:are|were|is|was|do|does|did|have|has)"
@@ -223,9 +225,11 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _split_at_and(sentence: str) -> list[str]:
-    """Split `sentence` before "and who", "and when", ... if the part before asks something too."""
+    """Split `sentence` before "and who", "and when", ... if the part before asks something too, or names a thing."""
     flat = " ".join(sentence.split())
-    return [flat] if not _ASKS.search(_SECOND_QUESTION.split(flat)[0]) else _SECOND_QUESTION.split(flat)
+    first, *others = _SECOND_QUESTION.split(flat)
+    names_thing = len(content_terms(first)) >= _OF_THING and not _STATES.search(first)
+    return [first, *others] if names_thing or _ASKS.search(first) else [flat]
 
 
 def _sides(question: str) -> Iterator[str]:

@@ -151,10 +151,10 @@ def _shown_lines(text: str) -> Iterator[str]:
 
 
 _MIN_WORDS = 4
-_MIN_ENDED = 2  # words of what ends as a sentence does: "Serves 6."
+_MIN_ENDED = 2  # words of what ends as a sentence does, or has a number: "Serves 6.", "Total £2,437.00"
 _MAX_WORDS = 90
 _MAX_CHARS = 1_000
-_MIN_LETTERS = 0.5
+_MIN_LETTERS, _MIN_LETTERS_BESIDE_NUMBERS = 0.5, 0.3  # of the signs: "Sun 2 Nov 13:50 Lisbon LIS"
 _MAX_SYMBOLS = 0.08
 _MAX_LIST_WORDS = 180  # of a list that is quoted as a whole
 _MAX_LIST_LINES = 40
@@ -187,6 +187,7 @@ _BIBLIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 _TOP_INDEX = re.compile(r"^(?:\[\d+\])+\.(?=\w)", re.MULTILINE)  # of `[0].note: ...`, a sentence in a list of JSON
+_DIGIT = re.compile(r"\d")
 _KEY_LIKE = re.compile(r"\[\s*P[0-9a-fA-F]{4,8}\b")  # would read as a citation key
 _SYMBOLS = frozenset("{}<>=;|\\$#~^@")
 _FIELD = re.compile(r"\s*([^=\n]{1,150}?)\s*(?::(?=\s|$)|=)\s*(.*)", re.DOTALL)
@@ -500,10 +501,12 @@ def _is_prose(text: str) -> bool:
         return False
     word_count = len(words(text))
     # Scripts without spaces have few words and many terms.
-    least = _MIN_ENDED if is_ended(text) else _MIN_WORDS
+    has_number = _DIGIT.search(text) is not None
+    least = _MIN_ENDED if has_number or is_ended(text) else _MIN_WORDS
     if max(word_count, len(content_terms(text))) < least or word_count > _MAX_WORDS:
         return False
     visible = [character for character in text if not character.isspace()]
     letters = sum(unicodedata.category(character)[0] in "LM" for character in visible)
     symbols = sum(character in _SYMBOLS for character in visible)
-    return letters >= _MIN_LETTERS * len(visible) and symbols <= _MAX_SYMBOLS * len(visible)
+    least_letters = _MIN_LETTERS_BESIDE_NUMBERS if has_number else _MIN_LETTERS
+    return letters >= least_letters * len(visible) and symbols <= _MAX_SYMBOLS * len(visible)

@@ -40,6 +40,7 @@ from tests.support.timing import check_linear
         ("Peter, who is a clerk, and Mary live where?", ()),
         ("Anna is married to a painter and what kind of activist?", ()),
         ("The battle was fought between France and what other country?", ()),
+        ("Open day date and who makes the tea?", ("Open day date", "who makes the tea")),
         ("salt and pepper", ()),
         ("谁写了红楼梦？什么时候？", ("谁写了红楼梦", "什么时候")),
         ("", ()),

@@ -32,6 +32,11 @@ def test_prose_is_quotable_sentence_by_sentence() -> None:
         assert text[sentence.span.start : sentence.span.end] == sentence.text
 
 
+@pytest.mark.parametrize("text", ["Total £2,437.00", "Sun 2 Nov 13:50 LIS-BRS 16:35 12A", "It is 2.14 m.", "Serves 6."])
+def test_few_words_with_a_number_are_quotable(text: str) -> None:
+    assert quotable(f"We have read your letter.\n\n{text}\n\nPlease write again.")[1] == text
+
+
 @pytest.mark.parametrize(
     "text",
     [

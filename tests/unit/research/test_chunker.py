@@ -44,6 +44,18 @@ def test_a_chunk_holds_as_many_whole_sentences_as_fit() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Room: B1; Note: Good day. Sleeps well.; Diet: soft", "Room: B2; Note: No lunch. Weigh him.; Diet: rich"),
+        ("| B1 | Good day. Sleeps well at night. | soft |", "| B2 | No lunch. Weigh him in the morning. | rich |"),
+    ],
+)
+def test_a_row_of_a_table_is_whole_whatever_sentences_are_in_it(one: str, other: str) -> None:
+    assert chunks(f"{one}\n{other}", max_tokens=16) == [one, other]
+    assert len(chunks(f"{one}\n{other}", max_tokens=40)) == 1
+
+
 def test_the_next_chunk_repeats_the_last_sentences_up_to_the_overlap() -> None:
     text = "A one is here. B two is here. C three is here. D four is here. E five is here."
     assert chunks(text, max_tokens=16, overlap_tokens=5) == [
