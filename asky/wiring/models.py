@@ -57,15 +57,15 @@ class ModelParts:
         Raises `NotConfigured` if there is no such model, or the variable of its key is not set.
         """
         if self._config.model(name).provider is None:
-            return self.built_in(embed=self._embed)
+            return self.built_in()
         return self._remote_model(name)
 
-    def built_in(self, *, embed: Callable[[Sequence[str]], Any] | None = None) -> ChatModel:
-        """Return the model that quotes; without `embed` it goes by words and by the parts of documents alone."""
+    def built_in(self) -> ChatModel:
+        """Return the model that quotes."""
         from asky.llm.extractive import model as extractive  # 45 ms with the stemmer: not for an endpoint
 
         settings = extractive.ExtractiveSettings(min_confidence=self._config.answer.min_confidence)
-        return extractive.ExtractiveModel(read_passages=parse_passages, embed=embed, read=self._read, settings=settings)
+        return extractive.ExtractiveModel(read_passages=parse_passages, read=self._read, settings=settings)
 
     def _read(self, items: Sequence[tuple[str, str, str]]) -> Any:
         return self._services.reader.answers(items)  # its modules take 60 ms: not before something is read
@@ -101,9 +101,6 @@ class ModelParts:
         chosen = choose_model(self._config, f"{provider}:any")
         assert chosen.provider is not None
         return list_models(chosen.provider.base_url, read_api_key(chosen, self._environ))
-
-    def _embed(self, texts: Sequence[str]) -> Any:
-        return self._services.vectors.embed_texts(texts)  # opened when the first sentence is scored
 
     def endpoint(self, name: str | None) -> Endpoint:
         """Return the endpoint of the model `name`, or of the default one, with its key. Raises as `model` does."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 
@@ -23,9 +22,6 @@ from asky.research.reader.model import ShippedReader
 from asky.text.terms import content_terms
 from asky.values import Location
 from tests.support.model_contract import read_reply
-
-if TYPE_CHECKING:
-    from asky.llm.extractive.scoring import Embed
 
 _SHOWN_PARAGRAPHS = 8
 _READER = ShippedReader()
@@ -99,9 +95,9 @@ SETS: dict[str, Callable[[Path], Iterator[Case]]] = {
 }
 
 
-def measure(cases: Sequence[Case], embed: Embed | None = None, *, reads: bool = True) -> Figures:
-    """The figures of the model over `cases`: with the reader, or without and with `embed` or words alone."""
-    answers = [answered(case, embed, reads=reads)[0] for case in cases]
+def measure(cases: Sequence[Case], *, reads: bool = True) -> Figures:
+    """The figures of the model over `cases`: with the reader, or by words alone."""
+    answers = [answered(case, reads=reads)[0] for case in cases]
     pairs = list(zip(cases, answers, strict=True))
     return Figures(
         len(cases),
@@ -112,16 +108,14 @@ def measure(cases: Sequence[Case], embed: Embed | None = None, *, reads: bool = 
     )
 
 
-def answered(
-    case: Case, embed: Embed | None = None, *, reads: bool = True, least: float | None = None
-) -> tuple[str, float | None]:
+def answered(case: Case, *, reads: bool = True, least: float | None = None) -> tuple[str, float | None]:
     """Return the answer of the model to a case and its confidence; `least` is the probability that an answer needs."""
 
     def read(_content: str) -> Sequence[Passage]:
         return case.passages
 
     settings = ExtractiveSettings() if least is None else ExtractiveSettings(min_answer=max(least, _LEAST))
-    model = ExtractiveModel(read_passages=read, embed=embed, read=_READER.answers if reads else None, settings=settings)
+    model = ExtractiveModel(read_passages=read, read=_READER.answers if reads else None, settings=settings)
     messages = [Message("user", case.question)]
     _, reply = anyio.run(read_reply, model, messages, _TOOLS)
     results = [Message("tool", "", tool_call_id=call.id) for call in reply.message.tool_calls]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import ScoredUnit, Scorer
-from asky.llm.extractive.selection import SelectionSettings
+from asky.llm.extractive.selection import MAX_RECORDS, MAX_SENTENCES, MAX_WORDS
 from asky.llm.extractive.units import PassageText, Unit, is_mail_head
 from asky.text.terms import terms_of
 from asky.values import Span
@@ -106,7 +106,6 @@ def answer_about_mails(
     passages: Sequence[PassageText],
     scorer: Scorer,
     scored: Sequence[ScoredUnit],
-    settings: SelectionSettings,
 ) -> list[Unit]:
     """Return what answers a question about mails; nothing if it is another question, or no mail fits."""
     asks_head = any(pattern.search(question.text) for pattern in _ASKS_HEAD)
@@ -119,12 +118,12 @@ def answer_about_mails(
         return []  # somebody else said it, perhaps in a mail
     fitting = list(_fitting(wanted, messages, scorer))
     if asks_head:
-        return [line for each in fitting for line in _lines_of(each.head)][: settings.max_records]
+        return [line for each in fitting for line in _lines_of(each.head)][:MAX_RECORDS]
     chosen: list[Unit] = []
-    for each in fitting[: settings.max_sentences]:
-        most = max(1, settings.max_sentences // len(fitting))
+    for each in fitting[:MAX_SENTENCES]:
+        most = max(1, MAX_SENTENCES // len(fitting))
         body = _about(wanted.subject, each, scorer, scored)
-        told = list(_fitting_words(body, most, settings.max_words // len(fitting)))
+        told = list(_fitting_words(body, most, MAX_WORDS // len(fitting)))
         chosen += [*_lines_of(each.head), *told] if told else []
     return chosen
 

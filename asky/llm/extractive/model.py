@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from asky.concurrency import in_thread
-from asky.errors import AskyError
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.bridges import bridged_units, linked_units
 from asky.llm.extractive.document_answers import answer_about_documents, authors_in_metadata
@@ -21,8 +20,8 @@ from asky.llm.extractive.mail_answers import answer_about_mails
 from asky.llm.extractive.presented import presented
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, in_its_language, queries, read_question, shorten
 from asky.llm.extractive.reader import ReadUnits, confidence, read_candidates, reads
-from asky.llm.extractive.scoring import Embed, ScoredUnit, Scorer
-from asky.llm.extractive.selection import SelectionSettings, select_central, select_units, tasks_first
+from asky.llm.extractive.scoring import ScoredUnit, Scorer
+from asky.llm.extractive.selection import select_central, select_units, tasks_first
 from asky.llm.extractive.units import PassageText, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
 from asky.text.document_questions import TOLD_BY_ALL, DocumentQuestion
@@ -34,47 +33,41 @@ MEMORY_TOOL = "query_research_memory"
 _CONTEXT_TOKENS = 1_000_000  # it reads only the tool results of the current question
 _MAX_CLOSEST = 2
 _CLOSE = 0.2  # of what an answer needs
-_BEST = 4  # units whose support is compared
+_BEST = 4  # units whose coverage is compared
 _OF_PART = 12  # units that are read for each part of a question
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSettings:
-    """The conditions of an answer, and the limits on its quotations.
+    """The conditions of an answer.
 
-    The model abstains if the reader gives no unit a probability of `min_answer`; without a reader, if none has a
-    support of `min_support`, or a coverage of `min_coverage` if nothing is embedded; and below a confidence of
-    `min_confidence` where there is one. At most `max_read` units are read, or embedded, for a question, which bounds
-    its time.
+    The model abstains if the reader gives no unit a probability of `min_answer`, or if without a reader none has a
+    coverage of `min_coverage`; and below a confidence of `min_confidence` where there is one. At most `max_read` units
+    are read for a question, which bounds its time.
     """
 
     min_answer: float = 0.5
-    min_support: float = 0.45
     min_coverage: float = 0.3
     min_confidence: float = 0.0
     max_read: int = 24
-    selection: SelectionSettings = field(default_factory=SelectionSettings)
 
 
 class ExtractiveModel:
     """Quotes the sentences that answer a question.
 
-    `read_passages` finds the passages, with their keys, in the text of a tool result. `embed` turns texts into unit
-    vectors, `float32[n, dim]`; it may be `None`, return `None` or fail with an `AskyError`, and then words alone
-    decide. `read` is the reader's `answers`: it decides where question and passages may be English, and nothing is
-    embedded. Deterministic: the same messages give the same reply.
+    `read_passages` finds the passages, with their keys, in the text of a tool result. `read` is the reader's `answers`:
+    it decides where question and passages may be English, and elsewhere words do. Deterministic: the same messages give
+    the same reply.
     """
 
     def __init__(
         self,
         *,
         read_passages: Callable[[str], Sequence[PassageText]],
-        embed: Embed | None = None,
         read: ReadUnits | None = None,
         settings: ExtractiveSettings | None = None,
     ) -> None:
         self._read_passages = read_passages
-        self._embed = embed
         self._reader = read
         self._settings = settings or ExtractiveSettings()
 
@@ -135,36 +128,21 @@ class ExtractiveModel:
         questions = [question, *(read_question(part) for part in question.parts)]
         if self._reader is not None and reads(question.text, ranked):
             return _Reading(ranked, scorer, self._judged_by(self._reader, questions, scorer))
-        if self._reader is not None:  # the embedding model is English too
-            foreign = [in_its_language(each) for each in questions]
-            return _Reading(ranked, scorer, self._judged_by_words(foreign, scorer, None))
-        try:
-            return _Reading(ranked, scorer, self._judged_by_words(questions, scorer, self._embed))
-        except AskyError:  # works without the embedding model, as lexical search does
-            return _Reading(ranked, scorer, self._judged_by_words(questions, scorer, None))
+        return _Reading(ranked, scorer, [self._judged_by_words(in_its_language(each), scorer) for each in questions])
 
     def _judged_by(self, read: ReadUnits, questions: Sequence[ParsedQuestion], scorer: Scorer) -> list[_Judged]:
         limits, judged = self._settings, list[_Judged]()
         for number, question in enumerate(questions):
-            (near,) = scorer.candidates([question], _OF_PART if number else limits.max_read)
+            near = scorer.candidates(question, _OF_PART if number else limits.max_read)
             scored = tasks_first(question, read_candidates(question, near, scorer, read), scorer)
             found = max((each.score for each in scored), default=0.0)
             judged.append(_Judged(question, scored, found / limits.min_answer, round(confidence(found), 3)))
         return judged
 
-    def _judged_by_words(
-        self, questions: Sequence[ParsedQuestion], scorer: Scorer, embed: Embed | None
-    ) -> list[_Judged]:
-        limits, judged = self._settings, list[_Judged]()
-        for question, units in zip(
-            questions, scorer.score(questions, embed=embed, max_embedded=limits.max_read), strict=True
-        ):
-            is_embedded = any(each.meaning is not None for each in units)
-            scored = tasks_first(question, units, scorer)
-            found = max((each.support for each in scored[:_BEST]), default=0.0)
-            needed = limits.min_support if is_embedded else limits.min_coverage
-            judged.append(_Judged(question, scored, found / needed, round(found, 3) if is_embedded else None))
-        return judged
+    def _judged_by_words(self, question: ParsedQuestion, scorer: Scorer) -> _Judged:
+        scored = tasks_first(question, scorer.score(question), scorer)
+        found = max((each.coverage for each in scored[:_BEST]), default=0.0)
+        return _Judged(question, scored, found / self._settings.min_coverage, None)
 
     def _follow_up(self, reading: _Reading) -> list[str]:
         """Return queries for the unanswered parts, using names from the answers to the others."""
@@ -175,13 +153,12 @@ class ExtractiveModel:
 
     def _write(self, reading: _Reading, state: _State) -> tuple[Iterator[str], float | None]:
         whole = reading.judged[0]
-        settings = self._settings.selection
         document = whole.question.document
-        chosen = answer_about_mails(whole.question, reading.passages, reading.scorer, whole.scored, settings)
+        chosen = answer_about_mails(whole.question, reading.passages, reading.scorer, whole.scored)
         if document is not None and not chosen:
             chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
             if not chosen and not document.subject and not document.files and TOLD_BY_ALL.issuperset(document.aspects):
-                chosen = select_central(reading.scorer, reading.passages, settings)
+                chosen = select_central(reading.scorer, reading.passages)
         if chosen:
             return quote_units(chosen, reading.passages), None
         if document is not None and (known := _known_authors(document, reading)) is not None:
@@ -189,7 +166,7 @@ class ExtractiveModel:
         parts = [part.scored for part in reading.judged[1:] if part.is_answered]
         answers = whole.scored if whole.is_answered else ()
         chosen = bridged_units(whole.question, answers, reading.scorer, reading.passages) or select_units(
-            reading.scorer, whole.question, answers, parts, settings
+            reading.scorer, whole.question, answers, parts
         )
         found = _best_relevance(reading)
         doubt = self._doubt(found) if chosen else None
@@ -239,7 +216,7 @@ class _State:
 class _Judged:
     """A question with its units, best first; `share` is their relevance as a share of what an answer needs.
 
-    `relevance` is `None` without an embedding model, when the share of the question's words is judged instead.
+    `relevance` is `None` without a reader, when the share of the question's words is judged instead.
     """
 
     question: ParsedQuestion

@@ -1,15 +1,14 @@
-"""Scoring of units as answers: coverage, meaning, position, and form."""
+"""Scoring of units as answers: coverage, position, and form."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from asky.llm.extractive.numbered import names_another, numbered_things
 from asky.llm.extractive.questions import AnswerKind, ParsedQuestion
@@ -17,14 +16,7 @@ from asky.llm.extractive.tasks import task_state
 from asky.llm.extractive.units import RECORDS, PassageText, Unit, UnitKind, is_mail_head
 from asky.text.terms import content_terms, stem, terms_of, words
 
-if TYPE_CHECKING:
-    import numpy as np
-
-Embed = Callable[[Sequence[str]], "np.ndarray | None"]
-"""Maps texts to unit vectors, `float32[n, dim]`; `None` without an embedding model."""
-
 # Weights beside coverage where no reader decides. Source: docs/concepts/extractive-model.md; the optimum is flat.
-_MEANING = 0.5
 _RANK = 0.1
 _POSITION = 0.1
 _COMPLETE = 0.2
@@ -34,7 +26,6 @@ _FIRST_PASSAGES = 6
 _IN_UNIT_BEFORE = 0.3
 _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
-_MAX_EMBEDDED_CHARS = 1_200
 _ANY_INDEX = re.compile(r"\[\d+\]")
 _MEMBER = re.compile(r"[^\s:=]*\[\d+\]\.")
 _COLUMN = re.compile(r"(?:^|; )[^;:\n]{1,60}: ")
@@ -70,21 +61,14 @@ class ScoredUnit:
     """A quotable unit with its scores for one question.
 
     `coverage` in [0, 1] is the share of the question's weighted terms that it contains; a term found only in its
-    context or its title, or in the unit before it, counts for a part. `meaning` is its cosine to the question, `None`
-    if it was not embedded. `score` says which unit is best. `likely` is how likely it answers, in [0, 1], `None` if no
-    reader has read it.
+    context or its title, or in the unit before it, counts for a part. `score` says which unit is best. `likely` is how
+    likely it answers, in [0, 1], `None` if no reader has read it.
     """
 
     unit: Unit
     coverage: float
-    meaning: float | None
     score: float
     likely: float | None = None
-
-    @property
-    def support(self) -> float:
-        """How well the unit answers by its words and its meaning, in [-1, 1]."""
-        return self.coverage if self.meaning is None else (self.coverage + 2 * self.meaning) / 3
 
 
 class Scorer:
@@ -103,69 +87,34 @@ class Scorer:
         self._joined: dict[str, frozenset[str]] = {}  # "progressbar", for a question about a progress bar
         self._words = sorted({*self._counts, *(term for unit in units for term in unit.context)})
 
-    def candidates(self, questions: Sequence[ParsedQuestion], most: int) -> list[list[ScoredUnit]]:
-        """Return for each question the `most` units with the best coverage, best first; ties keep the order.
+    def candidates(self, question: ParsedQuestion, most: int) -> list[ScoredUnit]:
+        """Return the `most` units with the best coverage, best first; ties keep the order.
 
         Each of the first passages, which search found by meaning too, has its best unit among them.
         """
-        self._joined = self._joined_words(questions)
-        found = []
-        for question in questions:
-            terms = self._spelled(question.terms)
-            scored = sorted(
-                (self._scored(terms, unit, None) for unit in self._fitting(question, self._quotable)),
-                key=lambda each: (-each.coverage, -each.score),
-            )
-            firsts: dict[int, int] = {}
-            for place, each in enumerate(scored):
-                if each.unit.passage < _FIRST_PASSAGES:
-                    firsts.setdefault(each.unit.passage, place)
-            kept = sorted(
-                [*firsts.values(), *(place for place in range(len(scored)) if place not in firsts.values())][:most]
-            )
-            found.append([scored[place] for place in kept])
-        return found
+        scored = sorted(self._scored(question), key=lambda each: (-each.coverage, -each.score))
+        firsts: dict[int, int] = {}
+        for place, each in enumerate(scored):
+            if each.unit.passage < _FIRST_PASSAGES:
+                firsts.setdefault(each.unit.passage, place)
+        others = (place for place in range(len(scored)) if place not in firsts.values())
+        return [scored[place] for place in sorted([*firsts.values(), *others][:most])]
 
-    def score(
-        self, questions: Sequence[ParsedQuestion], *, embed: Embed | None, max_embedded: int
-    ) -> list[list[ScoredUnit]]:
-        """Return for each question its units, best first, without a reader; ties keep the order of the passages.
+    def score(self, question: ParsedQuestion) -> list[ScoredUnit]:
+        """Return the units that may answer, best first, without a reader; ties keep the order of the passages."""
+        return sorted(self._scored(question), key=lambda each: -each.score)
 
-        With `embed`, only the `max_embedded` units with the best coverage of any question are scored, which bounds the
-        time. Raises what `embed` raises.
-        """
-        self._joined = self._joined_words(questions)
-        candidates: Sequence[Unit] = self._quotable
-        rows: Sequence[Sequence[float | None]] = [[None] * len(candidates)] * len(questions)
-        wanted = [self._spelled(question.terms) for question in questions]
-        if embed is not None and candidates:
-            promising = self._best_covering(candidates, wanted, max_embedded)
-            texts = [self.respelled(question.text) for question in questions]
-            cosines = _cosines(embed, texts, [self._embedded(u) for u in promising])
-            if cosines is not None:
-                candidates, rows = promising, cosines
-        fits = [{id(unit) for unit in self._fitting(question, candidates)} for question in questions]
-        return [
-            sorted(
-                (
-                    self._scored(terms, unit, meaning)
-                    for unit, meaning in zip(candidates, row, strict=True)
-                    if id(unit) in fitting
-                ),
-                key=lambda scored: -scored.score,
-            )
-            for terms, row, fitting in zip(wanted, rows, fits, strict=True)
-        ]
+    def _scored(self, question: ParsedQuestion) -> list[ScoredUnit]:
+        self._joined = {term: parts for term, parts in _joined(question.text) if term in self._counts}
+        terms = self._spelled(question.terms)
+        return [self._scored_unit(terms, unit) for unit in self._fitting(question)]
 
-    def _joined_words(self, questions: Sequence[ParsedQuestion]) -> dict[str, frozenset[str]]:
-        return {term: parts for each in questions for term, parts in _joined(each.text) if term in self._counts}
-
-    def _fitting(self, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
+    def _fitting(self, question: ParsedQuestion) -> list[Unit]:
         """Return the units that may answer; of rows those with a word of the question among their values, if any has.
 
         All rows of a table have its columns.
         """
-        fitting = [unit for unit in units if self._may_answer(question, unit)]
+        fitting = [unit for unit in self._quotable if self._may_answer(question, unit)]
         terms = self._spelled(question.terms)
         telling = {id(unit) for unit in fitting if unit.kind == "row" and terms & terms_of(_COLUMN.sub(" ", unit.text))}
         return [unit for unit in fitting if unit.kind != "row" or id(unit) in telling] if telling else fitting
@@ -185,11 +134,6 @@ class Scorer:
             return _OF_MAILS.search(question.text) is not None
         numbers = {term for term in question.terms if term[:1].isdigit()}
         return unit.kind not in RECORDS or numbers <= self.terms_around([unit])
-
-    def _embedded(self, unit: Unit) -> str:
-        """Return the text of `unit` to embed: below its heading, which says what "it" and "they" are."""
-        heading = f"{unit.heading}\n" if unit.heading else ""
-        return (heading + (unit.labelled or unit.quote))[:_MAX_EMBEDDED_CHARS]
 
     def names_of(self, question: ParsedQuestion) -> frozenset[str]:
         """Return the terms of the question that are names, also those that only the passages write with a capital."""
@@ -310,24 +254,10 @@ class Scorer:
         wanted = self._spelled(wanted)
         return self._weigh(wanted & held) / (self._weigh(wanted) or 1.0)
 
-    def _scored(self, terms: frozenset[str], unit: Unit, meaning: float | None) -> ScoredUnit:
+    def _scored_unit(self, terms: frozenset[str], unit: Unit) -> ScoredUnit:
         coverage = self._coverage(terms, unit)
-        score = (
-            coverage
-            + _MEANING * (meaning or 0.0)
-            + _RANK / (1 + unit.passage)
-            + _POSITION / (1 + unit.position)
-            + _COMPLETE * (unit.complete or unit.kind != "sentence")
-        )
-        return ScoredUnit(unit, coverage, meaning, score)
-
-    def _best_covering(self, candidates: Sequence[Unit], wanted: Sequence[frozenset[str]], count: int) -> list[Unit]:
-        """Return the `count` units with the best coverage of any question, in the order of the passages."""
-        coverage = {
-            id(unit): max((self._coverage(terms, unit) for terms in wanted), default=0.0) for unit in candidates
-        }
-        best = {id(s) for s in sorted(candidates, key=lambda s: -coverage[id(s)])[:count]}
-        return [unit for unit in candidates if id(unit) in best]
+        place = _RANK / (1 + unit.passage) + _POSITION / (1 + unit.position)
+        return ScoredUnit(unit, coverage, coverage + place + _COMPLETE * (unit.complete or unit.kind != "sentence"))
 
     def _coverage(self, terms: frozenset[str], unit: Unit) -> float:
         before = self.before(unit)
@@ -361,14 +291,6 @@ def _capitalised(units: Sequence[Unit]) -> frozenset[str]:
             for match in _WITHIN.finditer(unit.text):
                 (names if match[0][0].isupper() else others).update(content_terms(match[0]))
     return frozenset(names - others)
-
-
-def _cosines(embed: Embed, questions: list[str], texts: list[str]) -> list[list[float]] | None:
-    vectors = embed([*questions, *texts])
-    if vectors is None:
-        return None
-    rows: list[list[float]] = (vectors[: len(questions)] @ vectors[len(questions) :].T).tolist()
-    return rows
 
 
 def dates(text: str) -> bool:

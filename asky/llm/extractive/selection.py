@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates, holds, is_asked_task
@@ -32,29 +32,17 @@ _OF_ODDS = 0.4
 _OF_ODDS_IN_LIST = 0.03
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
 
-
-@dataclass(frozen=True, slots=True)
-class SelectionSettings:
-    """Limits on the quotation.
-
-    A unit is left out if its marginal score is below `keep` times the best score, or if more than `alike` of it is
-    already covered; one from a source other than the best that adds no term of the question also if its marginal score
-    is below `keep_elsewhere` times the best score, or its coverage below `keep_other` times the best. Rows, settings
-    and log entries are left out if their coverage is below `keep_records` times the best. `new_terms` is the bonus of a
-    further unit that alone adds all terms of the question. Records may be `max_records`, and all units `max_words`;
-    where a question asks for several things, items may be `max_records` too, and all units `max_list_words`.
-    """
-
-    keep_other: float = 0.9
-    keep_elsewhere: float = 0.8
-    max_sentences: int = 5
-    max_records: int = 12
-    max_words: int = 120
-    max_list_words: int = 300
-    keep: float = 0.7
-    keep_records: float = 0.93
-    new_terms: float = 0.3
-    alike: float = 0.7
+# Source for these: docs/concepts/extractive-model.md. A unit is left out below such a share of the best one.
+_KEEP = 0.7  # by its marginal score
+_KEEP_RECORDS = 0.93  # of rows, settings and log entries, by coverage
+_KEEP_ELSEWHERE = 0.8  # of another source than the best that adds no term of the question, by its marginal score
+_KEEP_OTHER = 0.9  # of such a source, by its coverage
+_ALIKE = 0.7  # the share of a unit that is already covered, above which it is left out
+_NEW_TERMS = 0.3  # the bonus of a unit that alone adds all terms of the question
+MAX_SENTENCES, MAX_RECORDS = 5, 12
+"""Of an answer; items of a question for several things may be as many as records."""
+MAX_WORDS, _MAX_LIST_WORDS = 120, 300
+"""Of all units of an answer, and of one to such a question."""
 
 
 def select_units(
@@ -62,28 +50,27 @@ def select_units(
     question: ParsedQuestion,
     whole: Sequence[ScoredUnit],
     parts: Sequence[Sequence[ScoredUnit]],
-    settings: SelectionSettings,
 ) -> list[Unit]:
     """Return the units to quote, best first: one for each part that has one, then the best of the whole question.
 
     `whole` and each of `parts` are sorted best first. Of the rest, the next unit is the one with the best score
-    including the question terms it adds. The first unit is quoted even if it alone exceeds `max_words`. A sentence that
+    including the question terms it adds. The first unit is quoted even if it alone is too long. A sentence that
     refers back ("It was ...") is quoted with the one before it if both fit.
 
-    Source: docs/concepts/extractive-model.md for the settings. Greedy choice by relevance and novelty follows maximal
-    marginal relevance, Carbonell and Goldstein, SIGIR 1998.
+    Source: greedy choice by relevance and novelty follows maximal marginal relevance, Carbonell and Goldstein, SIGIR
+    1998.
     """
     if whole and is_asked_task(question, whole[0].unit) and _about(question, whole[0], scorer) >= _ABOUT_TASK:
-        return _tasks(question, whole, settings)
+        return _tasks(question, whole)
     several = asks_several(question)
-    chosen = _Chosen(scorer, settings, is_list=several)
+    chosen = _Chosen(scorer, is_list=several)
     for part in parts:
         chosen.add_first_of(part)
     left, wants_list = list(whole), several
     while left and not chosen.is_full():
         best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
         left.remove(best)
-        if _is_less(best, whole[0], chosen, question, settings, wants_list=wants_list) and not (
+        if _is_less(best, whole[0], chosen, question, wants_list=wants_list) and not (
             chosen.adds_name(best, question) and (best.likely is None or best.likely >= _NAMED_LIKELY)
         ):
             continue
@@ -113,7 +100,6 @@ def _is_less(
     best: ScoredUnit,
     chosen: _Chosen,
     question: ParsedQuestion,
-    settings: SelectionSettings,
     *,
     wants_list: bool,
 ) -> bool:
@@ -123,10 +109,10 @@ def _is_less(
     if scored.unit.kind in RECORDS and best.unit.kind in RECORDS:
         # rows of a table resemble each other: those with as many words of the question are told
         is_unlikely = scored.likely is not None and scored.likely < _ALSO_LIKELY
-        return is_unlikely or scored.coverage < settings.keep_records * best.coverage
+        return is_unlikely or scored.coverage < _KEEP_RECORDS * best.coverage
     if scored.likely is not None and best.likely is not None:
         return not _is_near(scored.likely, best.likely, is_list=wants_list)
-    return chosen.marginal_score(scored, question) < settings.keep * best.score
+    return chosen.marginal_score(scored, question) < _KEEP * best.score
 
 
 def _is_near(likely: float, best: float, *, is_list: bool) -> bool:
@@ -151,7 +137,7 @@ def _about(question: ParsedQuestion, task: ScoredUnit, scorer: Scorer) -> float:
     return share if share or question.names else 1.0
 
 
-def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: SelectionSettings) -> list[Unit]:
+def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit]) -> list[Unit]:
     """Return the tasks that are asked for, of the passage of the best one if the question names a subject."""
     best = whole[0]
     return [
@@ -159,7 +145,7 @@ def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit], settings: Sele
         for each in whole
         if is_asked_task(question, each.unit)
         and (not question.terms or (each.unit.passage == best.unit.passage and each.score == best.score))
-    ][: settings.max_records]
+    ][:MAX_RECORDS]
 
 
 def _with_names(scorer: Scorer, units: Sequence[Unit]) -> list[Unit]:
@@ -188,13 +174,13 @@ def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[
     return list(dict.fromkeys(headings))
 
 
-def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: SelectionSettings) -> list[Unit]:
+def select_central(scorer: Scorer, passages: Sequence[PassageText]) -> list[Unit]:
     """Return the units most central to all passages, best first, taking the sources in turn."""
-    chosen = _Chosen(scorer, settings)
+    chosen = _Chosen(scorer)
     alone = [each for each in scorer.quotable if each.complete and not _POINTS_BACK.match(each.text)]
     left = alone or list(scorer.quotable)
     titles = Counter(passages[unit.passage].title for unit in left)
-    quota = max(1, settings.max_sentences // max(1, len(titles)))
+    quota = max(1, MAX_SENTENCES // max(1, len(titles)))
     while left and not chosen.is_full():
         best = max(left, key=lambda unit: scorer.centrality(unit, chosen.units))
         chosen.add(best)
@@ -207,17 +193,15 @@ def select_central(scorer: Scorer, passages: Sequence[PassageText], settings: Se
 class _Chosen:
     """The units chosen so far, and the remaining limits."""
 
-    def __init__(self, scorer: Scorer, settings: SelectionSettings, *, is_list: bool = False) -> None:
+    def __init__(self, scorer: Scorer, *, is_list: bool = False) -> None:
         self._scorer = scorer
-        self._settings = settings
         self._is_list = is_list
         self._words = 0
         self.units: list[Unit] = []
 
     def is_full(self) -> bool:
-        settings = self._settings
         records = self._is_list or all(unit.kind in RECORDS for unit in self.units)
-        return len(self.units) >= (settings.max_records if records else settings.max_sentences)
+        return len(self.units) >= (MAX_RECORDS if records else MAX_SENTENCES)
 
     def marginal_score(self, scored: ScoredUnit, question: ParsedQuestion) -> float:
         """Return the score plus a bonus for terms of the question that no chosen unit contains."""
@@ -225,7 +209,7 @@ class _Chosen:
             return scored.score
         covered = frozenset().union(*(unit.terms for unit in self.units))
         new = self._scorer.share(question.terms, scored.unit.terms - covered)
-        return scored.score + self._settings.new_terms * new
+        return scored.score + _NEW_TERMS * new
 
     def adds_name(self, scored: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit has a name of the question that no chosen unit has: the second of two to compare."""
@@ -240,9 +224,9 @@ class _Chosen:
         said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
         if (self._scorer.terms_around([scored.unit]) - said) & question.terms:
             return False
-        is_record = scored.unit.kind in RECORDS  # for which `keep_records` decides
-        is_far = not is_record and self.marginal_score(scored, question) < self._settings.keep_elsewhere * best.score
-        return is_far or scored.coverage < self._settings.keep_other * best.coverage
+        is_record = scored.unit.kind in RECORDS  # for which `_KEEP_RECORDS` decides
+        is_far = not is_record and self.marginal_score(scored, question) < _KEEP_ELSEWHERE * best.score
+        return is_far or scored.coverage < _KEEP_OTHER * best.coverage
 
     def add_first_of(self, scored: Sequence[ScoredUnit]) -> None:
         """Add the best unit that is not chosen yet."""
@@ -279,10 +263,10 @@ class _Chosen:
     def _repeats(self, unit: Unit) -> bool:
         if unit.kind in RECORDS:
             return False
-        return any(self._scorer.similarity(unit, other) > self._settings.alike for other in self.units)
+        return any(self._scorer.similarity(unit, other) > _ALIKE for other in self.units)
 
     def _fits(self, *units: Unit) -> bool:
-        most = self._settings.max_list_words if self._is_list else self._settings.max_words
+        most = _MAX_LIST_WORDS if self._is_list else MAX_WORDS
         return not self.is_full() and self._words + sum(len(unit.text.split()) for unit in units) <= most
 
     def _take(self, unit: Unit) -> None:

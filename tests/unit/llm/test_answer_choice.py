@@ -10,7 +10,7 @@ import pytest
 from asky.llm.extractive.answer import quote_units
 from asky.llm.extractive.questions import read_question
 from asky.llm.extractive.scoring import Scorer
-from asky.llm.extractive.selection import SelectionSettings, select_units, tasks_first
+from asky.llm.extractive.selection import select_units, tasks_first
 from asky.llm.extractive.tasks import asked_tasks, task_state
 from asky.llm.extractive.units import read_units
 from asky.values import Location
@@ -31,9 +31,8 @@ class Passage:
 def answer(question: str, *passages: Passage | str) -> str:
     shown: Sequence[Passage] = [each if isinstance(each, Passage) else Passage(each) for each in passages]
     asked, scorer = read_question(question), Scorer(shown, read_units(shown))
-    (found,) = scorer.score([asked], embed=None, max_embedded=24)
-    scored = tasks_first(asked, found, scorer)
-    return "".join(quote_units(select_units(scorer, asked, scored, [], SelectionSettings()), shown))
+    scored = tasks_first(asked, scorer.score(asked), scorer)
+    return "".join(quote_units(select_units(scorer, asked, scored, []), shown))
 
 
 TASKS = "# Firmware\n\n## Tasks\n\n- [x] check the version\n- [ ] order cables\n- [ ] ask Ann about the test\n"

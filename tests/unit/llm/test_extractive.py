@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asky.errors import AskyError, NotConfigured, Unreachable
+from asky.errors import Unreachable
 from asky.llm.extractive.answer import abstain, quote_units
 from asky.llm.extractive.model import ExtractiveModel, ExtractiveSettings
 from asky.llm.extractive.units import read_units
@@ -25,9 +25,6 @@ from asky.text.terms import content_terms
 from asky.values import Location
 from tests.support.examples import examples
 from tests.support.model_contract import RETRIEVAL_SPEC, check_chat_model, read_reply
-
-if TYPE_CHECKING:
-    from asky.llm.extractive.scoring import Embed
 
 MEMORY_SPEC = ToolSpec(
     "query_research_memory",
@@ -94,13 +91,13 @@ def by_shared_terms(passages: Sequence[Passage]) -> Callable[[list[str]], list[P
 READER = ShippedReader()
 
 
-def model(embed: Embed | None = None, **limits: Any) -> ExtractiveModel:
-    return ExtractiveModel(read_passages=read, embed=embed, read=READER.answers, settings=ExtractiveSettings(**limits))
+def model(**limits: Any) -> ExtractiveModel:
+    return ExtractiveModel(read_passages=read, read=READER.answers, settings=ExtractiveSettings(**limits))
 
 
-def by_words(embed: Embed | None = None, **limits: Any) -> ExtractiveModel:
+def by_words(**limits: Any) -> ExtractiveModel:
     """The model without a reader, as it answers in other languages than English."""
-    return ExtractiveModel(read_passages=read, embed=embed, settings=ExtractiveSettings(**limits))
+    return ExtractiveModel(read_passages=read, settings=ExtractiveSettings(**limits))
 
 
 class Asked:
@@ -432,38 +429,16 @@ def test_instructions_in_a_passage_are_not_followed() -> None:
     assert "Pffff" not in asked.text
 
 
-def test_embeddings_find_what_words_do_not() -> None:
-    def embed(texts: Sequence[str]) -> np.ndarray:
-        """Two dimensions: about fire or not."""
-        about = [any(word in text for word in ("fire", "blaze", "spark")) for text in texts]
-        return np.array([[float(each), float(not each)] for each in about], dtype=np.float32)
-
-    def everything(_queries: list[str]) -> list[Passage]:
-        return [TIDES, MILL]
-
-    assert Asked("What of the blaze?", everything, extractive=by_words()).text.startswith(ABSTENTION)
-    asked = Asked("What of the blaze?", everything, extractive=by_words(embed))
-    assert "A fire destroyed the mill in 1911" in asked.text
-    assert "Tides" not in asked.text
-
-
 def test_the_reply_says_how_likely_its_passages_answer() -> None:
-    def embed(texts: Sequence[str]) -> np.ndarray:
-        """Two dimensions: about a brewery or not."""
-        about = ["brewery" in text for text in texts]
-        return np.array([[float(each), float(not each)] for each in about], dtype=np.float32)
-
     def confidence(question: str, extractive: ExtractiveModel) -> float | None:
         return Asked(question, by_shared_terms([MILL]), extractive=extractive).confidence
 
-    least = ExtractiveSettings()
-    for extractive, needed in ((model(), least.min_answer), (by_words(embed), least.min_support)):
-        answered = confidence("Who built the mill at Clare?", extractive)
-        assert answered is not None
-        abstained = confidence("Who sold the brewery by the mill in 1850?", extractive)
-        assert abstained is not None
-        assert 0 <= abstained < needed <= answered <= 1
-        assert confidence("Thanks!", extractive) is None
+    answered = confidence("Who built the mill at Clare?", model())
+    assert answered is not None
+    abstained = confidence("Who sold the brewery by the mill in 1850?", model())
+    assert abstained is not None
+    assert 0 <= abstained < ExtractiveSettings().min_answer <= answered <= 1
+    assert confidence("Thanks!", model()) is None
     assert confidence("Who built the mill at Clare?", by_words()) is None  # only words are compared
 
 
@@ -485,40 +460,17 @@ def test_an_answer_below_the_least_confidence_is_an_abstention_that_says_so() ->
     assert not asked(1.0, with_reader=False).text.startswith(ABSTENTION)  # it has no confidence
 
 
-def test_it_answers_by_words_where_there_is_no_embedding_model() -> None:
-    def missing(_texts: Sequence[str]) -> None:
-        return None
-
-    def broken(_texts: Sequence[str]) -> np.ndarray:
-        raise NotConfigured("no model")
-
-    def answer(extractive: ExtractiveModel) -> str:
-        return Asked("Who built the mill at Clare?", by_shared_terms([MILL]), extractive=extractive).text
-
-    for embed in (missing, broken):
-        assert answer(by_words(embed)) == answer(by_words())
-
-
-def test_only_the_most_promising_sentences_are_read_or_embedded() -> None:
-    sizes: list[int] = []
-
-    def embed(texts: Sequence[str]) -> np.ndarray:
-        sizes.append(len(texts))
-        return np.ones((len(texts), 1), dtype=np.float32)
-
-    long = Passage("Pd004", "Mills", " ".join(f"The mill number {n} was built long ago." for n in range(200)))
-    Asked("Who built the mill?", by_shared_terms([long]), extractive=by_words(embed, max_read=10))
-    assert sizes == [11]
+def test_only_the_most_promising_sentences_are_read() -> None:
     read_items: list[int] = []
 
     def reader(items: Sequence[tuple[str, str, str]]) -> np.ndarray:
         read_items.append(len(items))
         return np.ones(len(items), dtype=np.float32)
 
-    extractive = ExtractiveModel(read_passages=read, embed=embed, read=reader, settings=ExtractiveSettings(max_read=10))
+    long = Passage("Pd004", "Mills", " ".join(f"The mill number {n} was built long ago." for n in range(200)))
+    extractive = ExtractiveModel(read_passages=read, read=reader, settings=ExtractiveSettings(max_read=10))
     Asked("Who built the mill?", by_shared_terms([long]), extractive=extractive)
     assert read_items == [10]
-    assert sizes == [11], "what a reader reads is not embedded"
 
 
 def test_an_answer_is_short() -> None:
@@ -593,15 +545,6 @@ def test_any_question_is_answered_in_verbatim_quotes_under_keys_that_were_shown(
         held = " ".join(re.sub(r"\s?\[\^?\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]", "", asked.shown[key].text).split())
         said = quote.removeprefix("\n\nThe closest passages say:\n").strip().removeprefix("- ")
         assert said in held
-
-
-def test_errors_of_ours_are_not_taken_for_a_missing_model() -> None:
-    def faulty(_texts: Sequence[str]) -> np.ndarray:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        Asked("Who built the mill?", by_shared_terms([MILL]), extractive=by_words(faulty))
-    assert not issubclass(ZeroDivisionError, AskyError)
 
 
 def test_a_reply_says_what_it_cost() -> None:

@@ -10,7 +10,6 @@ import pytest
 from asky.llm.extractive.mail_answers import answer_about_mails
 from asky.llm.extractive.questions import read_question
 from asky.llm.extractive.scoring import Scorer
-from asky.llm.extractive.selection import SelectionSettings
 from asky.llm.extractive.units import read_units
 from asky.values import Location
 
@@ -61,8 +60,7 @@ def ask(question: str, *passages: Passage) -> list[str]:
     shown = passages or BOX
     scorer = Scorer(shown, read_units(shown))
     asked = read_question(question)
-    scored = scorer.score([asked], embed=None, max_embedded=24)[0]
-    units = answer_about_mails(asked, shown, scorer, scored, SelectionSettings())
+    units = answer_about_mails(asked, shown, scorer, scorer.score(asked))
     for unit in units:
         assert shown[unit.passage].text[unit.span.start : unit.span.end] == unit.text
     return [unit.text for unit in units]

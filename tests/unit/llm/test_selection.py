@@ -6,7 +6,7 @@ import pytest
 
 from asky.llm.extractive.questions import read_question
 from asky.llm.extractive.scoring import ScoredUnit, Scorer
-from asky.llm.extractive.selection import SelectionSettings, select_units
+from asky.llm.extractive.selection import select_units
 from asky.llm.extractive.units import read_units
 from asky.values import Location
 
@@ -30,9 +30,9 @@ def test_a_sentence_of_another_source_far_below_the_best_is_dropped(score: float
         Passage("P0002", title, "Stones for grinding flour came from a quarry in France."),
     ]
     best, other = units = read_units(passages)
-    scored = [ScoredUnit(best, 0.5, 0.5, 1.0), ScoredUnit(other, 0.5, 0.5, score)]
+    scored = [ScoredUnit(best, 0.5, 1.0), ScoredUnit(other, 0.5, score)]
     question = read_question("Who built the mill at Clare?")
-    chosen = select_units(Scorer(passages, units), question, scored, [], SelectionSettings(new_terms=0.0))
+    chosen = select_units(Scorer(passages, units), question, scored, [])
     assert (other in chosen) == (is_quoted or title == "Mills")
 
 
@@ -42,7 +42,7 @@ def test_a_sentence_of_another_source_that_adds_a_word_of_the_question_is_kept()
         Passage("P0002", "Ann Brook", "She was born in a house with millstones."),
     ]
     best, other = units = read_units(passages)
-    scored = [ScoredUnit(best, 0.5, 0.5, 1.0), ScoredUnit(other, 0.2, 0.2, 0.75)]
+    scored = [ScoredUnit(best, 0.5, 1.0), ScoredUnit(other, 0.2, 0.75)]
     question = read_question("Where was who built the mill at Clare born?")
-    chosen = select_units(Scorer(passages, units), question, scored, [], SelectionSettings(new_terms=0.0))
+    chosen = select_units(Scorer(passages, units), question, scored, [])
     assert other in chosen
