@@ -51,7 +51,7 @@ class Judgement:
 class StatementJudge:
     """Judges statements within a scope. `cited` maps the number of a reference to the ids of the sources it names.
 
-    `reader` is as in `check_claim`.
+    `reader` is as in `verify_claim`.
     """
 
     vectors: VectorStore

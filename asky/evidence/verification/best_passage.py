@@ -37,7 +37,7 @@ def judge_claim(
 ) -> JudgedPassage | None:
     """Return the passage that decides about `claim`, and its verdict; `None` without passages.
 
-    `written` is the claim with its links and addresses; `reader` is as in `check_claim`, and reads once for all.
+    `written` is the claim with its links and addresses; `reader` is as in `verify_claim`, and reads once for all.
 
     It is the one that has the claim word for word; else the one with most of it among those that support or contradict
     it, or else among all; of equal ones the first. What the reader calls a contradiction counts only if no passage

@@ -84,20 +84,6 @@ def eras_of_year(value: str) -> frozenset[str]:
     return frozenset({f"{value[:3]}0s", f"{(int(value) - 1) // 100 + 1} century", f"{int(value) // 100 + 1} century"})
 
 
-_FACTORS = {("km", "mi"): 0.621371, ("m", "ft"): 3.28084, ("cm", "inch"): 0.393701, ("kg", "lb"): 2.20462}
-
-
-def converted(value: float, unit: str) -> tuple[tuple[float, str], ...]:
-    """Return a measure in units of the other system: 74 celsius in fahrenheit, 5 km in mi; empty for other units."""
-    if unit == "celsius":
-        return (value * 9 / 5 + 32, "fahrenheit"), (value * 9 / 5 + 32, "°")
-    if unit == "fahrenheit":
-        return ((value - 32) * 5 / 9, "celsius"), ((value - 32) * 5 / 9, "°")
-    there = [(value * factor, other) for (one, other), factor in _FACTORS.items() if one == unit]
-    back = [(value / factor, one) for (one, other), factor in _FACTORS.items() if other == unit]
-    return (*there, *back)
-
-
 def plain(numeral: str) -> str:
     """Return a decimal without leading and trailing zeros, and anything else as it is."""
     whole, point, places = numeral.partition(".")

@@ -7,7 +7,16 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from asky.evidence.verification.numerals import VULGAR, VULGAR_SIGN, eras, fraction, on_the_clock, scaled, values_of
+from asky.evidence.verification.numerals import (
+    DECIMAL,
+    VULGAR,
+    VULGAR_SIGN,
+    eras,
+    fraction,
+    on_the_clock,
+    scaled,
+    values_of,
+)
 from asky.evidence.verification.powers import POWER, values_of_power, with_powers, without_unit_signs
 
 
@@ -147,6 +156,19 @@ def quantities(text: str) -> list[Quantity]:
             found += _parts(tokens, position, end)
         position = end
     return found
+
+
+def agree(said: Quantity, held: Quantity) -> bool:
+    """Return whether two numbers are the same, or the first one, said to be approximate, stands for the second."""
+    return not said.values.isdisjoint(held.values) or any(stands_for(said, value) for value in held.values)
+
+
+def stands_for(said: Quantity, held: str) -> bool:
+    """Return whether a number that is said to be approximate stands for the value `held`."""
+    low, high = said.leeway or (1, 0)
+    return DECIMAL.fullmatch(held) is not None and any(
+        low * float(value) <= float(held) <= high * float(value) for value in said.values if DECIMAL.fullmatch(value)
+    )
 
 
 def _spelled_iso_date(match: re.Match[str]) -> str:

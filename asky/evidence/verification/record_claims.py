@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from asky.evidence.verification.numerals import DECIMAL
 from asky.evidence.verification.opening_hours import DAYS, Times, differing_days, hours_of
-from asky.evidence.verification.quantities import Quantity, quantities
+from asky.evidence.verification.quantities import Quantity, agree, quantities
 from asky.evidence.verification.records import Value, spelled_name
 from asky.text.terms import STOP_WORDS, content_terms, stem, words
 
@@ -29,21 +28,7 @@ _NEGATORS = frozenset(
     "not no never none neither nor cannot without lack lacks lacking unavailable rather non".split()  # noqa: SIM905
 )
 _AFFIRM = frozenset(
-    [
-        "has",
-        "have",
-        "had",
-        "offers",
-        "offer",
-        "provides",
-        "provide",
-        "features",
-        "feature",
-        "includes",
-        "include",
-        "accepts",
-        "takes",
-    ]
+    "has have had offers offer provides provide features feature includes include accepts takes".split()  # noqa: SIM905
 )
 _BE = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 
@@ -276,16 +261,3 @@ def _number_of(text: str) -> Quantity | None:
         return None
     found = quantities(text)
     return found[0] if len(found) == 1 and found[0].month is None else None
-
-
-def agree(said: Quantity, held: Quantity) -> bool:
-    """Return whether two numbers are the same, or the first one, said to be approximate, stands for the second."""
-    if not said.values.isdisjoint(held.values):
-        return True
-    low, high = said.leeway or (1, 1)
-    return said.leeway is not None and any(
-        low * float(one) <= float(other) <= high * float(one)
-        for one in said.values
-        for other in held.values
-        if DECIMAL.fullmatch(one) and DECIMAL.fullmatch(other)
-    )

@@ -15,8 +15,7 @@ from types import MappingProxyType
 
 from asky.evidence.verification.contradictions import contradiction
 from asky.evidence.verification.meaning import PARTIAL_FROM, SUPPORTED_FROM, ClaimCheck, Ruled, capped
-from asky.evidence.verification.numerals import DECIMAL, converted
-from asky.evidence.verification.quantities import Quantity, quantities
+from asky.evidence.verification.quantities import Quantity, quantities, stands_for
 from asky.evidence.verification.record_claims import value_faults
 from asky.evidence.verification.support import (
     Passage,
@@ -53,7 +52,6 @@ _SHORT_WORD_CHARS = 3
 _TITLE_CAPITALS = 0.6
 _MAX_NUMBERS = 50  # a claim with more numbers or quotations is not a sentence; the rest counts as missing
 _MAX_QUOTES = 50
-_ROUNDED = 0.02  # of a measure in another unit
 _HEAT = frozenset({"celsius", "fahrenheit"})
 _ADJACENT = 2  # in words and signs: "12 March, 2020"
 
@@ -62,7 +60,6 @@ _SAYING = terms_of(
     "says said reads read states stated writes wrote written calls called names named tells told answers answered "
     "replies replied text table passage source document note page heading sign label word"
 )
-_NAME = re.compile(r"""(?<=[\w,;:)’'&–-] )["“'(]?([A-Z][\w’'&-]+)""")
 _ENDING = re.compile(r"(?:st|nd|rd|th|s)$")  # of "16th" and "1970s"
 _ELLIPSIS = re.compile(r"\[?(?:\.\.\.|…)\]?")
 
@@ -99,7 +96,6 @@ def check_by_rules(
     is_part = bool(records) and any(passage.whole.contain(claim) for passage in passages)
     faults = [] if is_part else [fault for record in records for fault in value_faults(claim, record)]
     is_described = all(passage.is_description for passage in passages)
-    names = _missing_names(claim, passages) if is_described else []
     differing = [fault for fault in faults if fault.is_certain and not fault.is_unknown]
     contradicted_by = "value" if differing else contradiction(statement, numbers, passages)
     checks = {
@@ -111,12 +107,10 @@ def check_by_rules(
         "contradicted_by": contradicted_by,
         "quotation": None,
         **({"values": [{"name": fault.name, "value": fault.value} for fault in faults]} if faults else {}),
-        **({"missing_names": names} if names else {}),
     }
     is_missing = bool(quotes or len(faults) > len(differing)) or _is_decisive(numbers, question)
-    is_partial = bool(numbers or names)
     score = support.score if not is_described else SUPPORTED_FROM if support.window >= DESCRIBED_FROM else 0.0
-    verdict = _verdict(score, is_missing, is_partial, contradicted_by is not None)
+    verdict = _verdict(score, is_missing, bool(numbers), contradicted_by is not None)
     score = max(score, support.score)
     ceiling = score if verdict == "supported" else capped(score, verdict)
     check = ClaimCheck(verdict, round(ceiling, 3), checks)
@@ -127,13 +121,6 @@ def check_by_rules(
 
 def _place(n: int, span: Span) -> dict[str, int]:
     return {"n": n, "start": span.start, "end": span.end}
-
-
-def _missing_names(claim: str, passages: Sequence[Passage]) -> list[str]:
-    """Return the capitalised words inside a claim that no passage contains."""
-    held = frozenset().union(*(passage.terms for passage in passages))
-    names = dict.fromkeys(match[1] for match in _NAME.finditer(claim))
-    return [name for name in names if not held.issuperset(content_terms(name))]
 
 
 def _without_other_forms(claim: Statement, missing: Sequence[Quantity], passages: Sequence[Passage]) -> Statement:
@@ -237,20 +224,9 @@ def _occurs(wanted: Quantity, certain: Sequence[Quantity], passages: Sequence[Pa
 
 
 def _is_near(wanted: Quantity, passage: Passage) -> bool:
-    """Return whether a passage has a number that an approximate one may stand for, or a measure in another unit."""
-    said = [float(value) for value in wanted.values if DECIMAL.fullmatch(value)]
-    low, high = wanted.leeway or (1, 1)
-    wished = [(low * value, high * value, wanted.unit) for value in said if wanted.leeway]
-    wished += [
-        (each - _ROUNDED * abs(each) - 1, each + _ROUNDED * abs(each) + 1, unit)
-        for value in said
-        for each, unit in (converted(value, wanted.unit) if wanted.unit else ())
-    ]
-    return bool(wished) and any(
-        least <= float(held) <= most and (unit in units or (unit == wanted.unit and _unit_agrees(wanted, units)))
-        for held, units in passage.units.items()
-        if DECIMAL.fullmatch(held)
-        for least, most, unit in wished
+    """Return whether a passage has a number that an approximate one may stand for."""
+    return wanted.leeway is not None and any(
+        stands_for(wanted, held) and _unit_agrees(wanted, units) for held, units in passage.units.items()
     )
 
 

@@ -154,13 +154,12 @@ def verify_claim(
 
     `checks` has `window`, `together` and `pairs` (shares), `missing_quotes`, `missing_numbers` (as written) and
     `contradicted_by` (`"number"`, `"negation"`, `"opposite"`, `"roles"`, `"value"`, `"meaning"` or `None`); where a
-    claim differs from values of a record, `values` (`{"name", "value"}`, `null` for an unknown one), and
-    `missing_names`, which a record lacks; if it was read, `meaning`: the greatest probabilities that a part of the
-    passages has `entailed` and `contradicted` it; if it is no quotation, `says`: the `text` of the part that
-    decided, or is nearest, and the number `n` of its passage, from 1.
+    claim differs from values of a record, `values` (`{"name", "value"}`, `null` for an unknown one); if it was read,
+    `meaning`: the greatest probabilities that a part of the passages has `entailed` and `contradicted` it; if it is no
+    quotation, `says`: the `text` of the part that decided, or is nearest, and the number `n` of its passage, from 1.
 
     An answer of a few words is judged with its `question`; a number that stands in `about`, what is known of the
-    passages beside their text, is not missing. `reader` is as in `check_claim`.
+    passages beside their text, is not missing. `reader` reads what the rules leave open; without it they alone decide.
     """
     ruled = check_by_rules(claim, _read_passages(claim, passages), question=question, about=about)
     return decide([ruled], reader)[0]
@@ -179,17 +178,7 @@ def _read_passages(claim: str, passages: Sequence[str]) -> list[Passage]:
 
 
 def check_claim(
-    claim: str,
-    passages: Sequence[Passage],
-    *,
-    question: str = "",
-    about: str = "",
-    written: str = "",
-    reader: ClaimReader | None = None,
+    claim: str, passages: Sequence[Passage], *, written: str = "", reader: ClaimReader | None = None
 ) -> ClaimCheck:
-    """Check like `verify_claim`, against passages that have been analysed already.
-
-    `written` is the claim with its links and addresses. `reader` reads what the rules leave open; without it they
-    alone decide.
-    """
-    return decide([check_by_rules(claim, passages, question=question, about=about, written=written)], reader)[0]
+    """Check like `verify_claim`, against analysed passages; `written` is the claim with its links and addresses."""
+    return decide([check_by_rules(claim, passages, written=written)], reader)[0]

@@ -92,8 +92,6 @@ def test_a_number_of_something_else_contradicts_nothing() -> None:
         ("It happened in the 1970s.", "It happened in 1979."),
         ("Potatoes came in the 16th century.", "Potatoes came in 1562."),
         ("The season of 2018-2019 was wet.", "The season of 2018–19 was wet."),
-        ("Heat the food to 165°F (74°C).", "Heat the food to 165 °F."),
-        ("The trail around the lake is 3.1 miles long.", "The trail around the lake is 5 km long."),
         ("Over 130 clubs exist.", "136 clubs exist."),
         ("About 7,000 people came.", "6,987 people came."),
         ("4. Turn on the lamp.", "Turn on the lamp."),
