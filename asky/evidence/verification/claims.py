@@ -83,10 +83,9 @@ class ClaimDraft:
 class _Unit:
     """A sentence, heading or table row. `begins_block` is false if it continues the block of the previous unit.
 
-    `source` is the text at `span`, `size` the number of words of `text`, `level` the result of `heading_level`.
-    `indent` is the column of its list item, `None` outside a list; `begins_item` is true for the first sentence of one.
-    A heading has in `states` what it states, and in `below` the citations below it; `covered` are the citations that
-    cover a list item.
+    `source` is the text at `span`, `level` the result of `heading_level`. `indent` is the column of its list item,
+    `None` outside a list; `begins_item` is true for the first sentence of one. A heading has in `below` the citations
+    below it; `covered` are the citations that cover a list item.
     """
 
     span: Span
@@ -96,11 +95,17 @@ class _Unit:
     begins_block: bool
     begins_item: bool
     indent: int | None
-    size: int
     level: int
-    states: States | None
     below: tuple[int, ...] = ()
     covered: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return len(words(self.text))
+
+    @property
+    def states(self) -> States | None:
+        return what_heading_states(self.text) if self.level else None
 
 
 def split_claims(answer: str) -> list[ClaimDraft]:
@@ -206,21 +211,7 @@ def _unit(answer: str, span: Span, is_row: bool, layout: Layout, gap: str, previ
         source = without_underline(source)
     visible = _cells(source) if is_row else without_number_signs(source) if level else source
     unit = Span(start, start + len(source))
-    return _made(unit, source, plain_text(visible), layout.citations(unit), begins_block, begins_item, indent, level)
-
-
-def _made(
-    span: Span,
-    source: str,
-    text: str,
-    citations: tuple[int, ...],
-    begins_block: bool,
-    begins_item: bool,
-    indent: int | None,
-    level: int,
-) -> _Unit:
-    states = what_heading_states(text) if level else None
-    return _Unit(span, source, text, citations, begins_block, begins_item, indent, len(words(text)), level, states)
+    return _Unit(unit, source, plain_text(visible), layout.citations(unit), begins_block, begins_item, indent, level)
 
 
 def _column(answer: str, position: int) -> int:
@@ -252,8 +243,8 @@ def _with_lead_ins(answer: str, units: Iterable[_Unit]) -> Iterator[_Unit]:
 def _joined(answer: str, unit: _Unit, following: _Unit) -> _Unit:
     span = Span(unit.span.start, following.span.end)
     source, text = answer[span.start : span.end], f"{unit.text} {following.text}"
-    level = heading_level(source)
-    return _made(span, source, text, following.citations, unit.begins_block, unit.begins_item, unit.indent, level)
+    level, cited = heading_level(source), following.citations
+    return replace(unit, span=span, source=source, text=text, citations=cited, level=level)
 
 
 def _is_lead_in(unit: _Unit) -> bool:

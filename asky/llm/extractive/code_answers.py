@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from asky.llm.extractive.units import PassageText, Unit, UnitKind
+from asky.llm.extractive.units import PassageText, Unit, unit_of
 from asky.text.definitions import are_of_kinds, definition_line
 from asky.text.document_questions import TOLD_BY_ALL, Aspect
 from asky.text.sentences import sentence_spans
-from asky.text.terms import terms_of
 from asky.values import Span
 
 CODE_ASPECTS: frozenset[Aspect] = TOLD_BY_ALL | {"outline", "definitions"}
@@ -47,7 +46,7 @@ def description(passages: Sequence[tuple[int, PassageText]], max_words: int) -> 
     while (comment := _COMMENT.match(passage.text[start:])) is not None:
         if not _LEGAL.search(comment["text"]):
             end = start + comment.start("text") + min(len(comment["text"].rstrip()), _MAX_COMMENT_CHARS)
-            return [_unit(number, passage, Span(start + comment.start("text"), end), "code")]
+            return [unit_of(number, passage, Span(start + comment.start("text"), end), "code")]
         start += comment.end()
     return []
 
@@ -62,14 +61,14 @@ def _sentences(number: int, passage: PassageText, start: int, text: str, max_wor
             words += len(passage.text[span.start : span.end].split())
             if words > max_words:
                 return
-            yield _unit(number, passage, span, "sentence")
+            yield unit_of(number, passage, span, "sentence")
 
 
 def authors(passages: Sequence[tuple[int, PassageText]]) -> Iterator[Unit]:
     """Yield the lines at the beginning of the file that say who wrote it, or who holds its copyright."""
     number, passage = passages[0]
     for match in _AUTHOR.finditer(passage.text):
-        yield _unit(number, passage, Span(match.start("text"), match.end("text")), "code")
+        yield unit_of(number, passage, Span(match.start("text"), match.end("text")), "code")
 
 
 def definitions(passages: Sequence[tuple[int, PassageText]], kinds: Collection[str]) -> Iterator[Unit]:
@@ -79,12 +78,7 @@ def definitions(passages: Sequence[tuple[int, PassageText]], kinds: Collection[s
         name = (passage.location.section or "").rpartition(" › ")[2]
         line = definition_line(passage.text, name) if name else None
         if line is not None:
-            unit = _unit(number, passage, Span(*line), "code")
+            unit = unit_of(number, passage, Span(*line), "code")
             found.setdefault(unit.text, unit)
     of_kinds = are_of_kinds(list(found), kinds)
     yield from (unit for unit, is_wanted in zip(found.values(), of_kinds, strict=True) if is_wanted)
-
-
-def _unit(number: int, passage: PassageText, span: Span, kind: UnitKind) -> Unit:
-    text = passage.text[span.start : span.end]
-    return Unit(number, span.start, span, text, kind, terms_of(text), frozenset(), True, kind == "sentence")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from asky.llm.extractive.code_answers import CODE_ASPECTS, authors, definitions, description
 from asky.llm.extractive.forms import form_of, is_row
 from asky.llm.extractive.questions import names
-from asky.llm.extractive.units import PassageText, Unit, UnitKind
+from asky.llm.extractive.units import PassageText, Unit, unit_of
 from asky.text.definitions import is_private
 from asky.text.document_parts import CUES, Cue
 from asky.text.document_questions import Aspect, DocumentQuestion, title_terms
@@ -219,7 +219,7 @@ def _title(document: _Document) -> Iterator[Unit]:
     for number, passage in document.passages:
         found = _find(passage.title, passage.text)
         if found is not None:
-            yield _made(number, passage, found, "heading")
+            yield unit_of(number, passage, found, "heading")
     yield from _first_line(document)
 
 
@@ -247,16 +247,18 @@ def _authors(document: _Document) -> Iterator[Unit]:
         properties = _PROPERTIES.match(front)
         if properties is not None and end <= properties.end():
             lines = _whole_lines(front, _key_of(front, start), spans[-1].end)
-            yield _made(number, passage, lines, "property")
+            yield unit_of(number, passage, lines, "property")
         else:
-            yield from (_made(number, passage, _whole_lines(front, each.start, each.end), "heading") for each in spans)
+            yield from (
+                unit_of(number, passage, _whole_lines(front, each.start, each.end), "heading") for each in spans
+            )
         left = [name for name in left if name not in found]
     if known and len(left) < len(known):
         return
     for number, passage in document.passages:
         byline = _BYLINE.search(passage.text[:_FRONT_CHARS])
         if byline is not None:
-            yield _made(number, passage, Span(byline.start(), byline.end()), "heading")
+            yield unit_of(number, passage, Span(byline.start(), byline.end()), "heading")
             return
     yield from [block for block in list(_front_block(document, has_end=True))[:1] if not _NO_NAMES.search(block.text)]
 
@@ -299,7 +301,7 @@ def _front_block(document: _Document, *, has_end: bool = False) -> Iterator[Unit
         start = title.end + len(body) - len(body.lstrip(" \t\n*_#"))
         stop = title.end + len(body.rstrip())
         if stop > start:
-            yield _made(number, passage, _cut(passage.text, start, stop), "heading")
+            yield unit_of(number, passage, _cut(passage.text, start, stop), "heading")
 
 
 def _front_lines(document: _Document, pattern: re.Pattern[str]) -> Iterator[Unit]:
@@ -313,14 +315,16 @@ def _front_lines(document: _Document, pattern: re.Pattern[str]) -> Iterator[Unit
                 found.append((not _DATED.search(line), number, passage, Span(start, start + len(line))))
     found = [each for each in found if not each[0]] or found
     for _, number, passage, span in sorted(found, key=lambda each: each[:2]):
-        yield _made(number, passage, span, "heading")
+        yield unit_of(number, passage, span, "heading")
 
 
 def _first_line(document: _Document) -> Iterator[Unit]:
     for number, passage in document.passages[:1]:
         line = re.search(r"[^\n]*\w[^\n]*", passage.text)
         if line is not None:
-            yield _made(number, passage, Span(line.start(), min(line.end(), line.start() + _MAX_LINE_CHARS)), "heading")
+            yield unit_of(
+                number, passage, Span(line.start(), min(line.end(), line.start() + _MAX_LINE_CHARS)), "heading"
+            )
 
 
 def _headers(document: _Document, rows: int = 0) -> Iterator[Unit]:
@@ -334,10 +338,10 @@ def _headers(document: _Document, rows: int = 0) -> Iterator[Unit]:
         header = passage.text[lines[0].start : lines[above - 1].end] if above else ""
         if 0 < above <= _MAX_LINES and header not in seen:
             seen.add(header)
-            yield from (_made(number, passage, line, "item") for line in lines[:above])
-            first = first or [_made(number, passage, line, "row") for line in lines[above : above + rows]]
+            yield from (unit_of(number, passage, line, "item") for line in lines[:above])
+            first = first or [unit_of(number, passage, line, "row") for line in lines[above : above + rows]]
         tables = [] if rows else [table for table in bar_tables(passage.text) if any(table.names)]
-        yield from (_made(number, passage, table.lines[0], "table") for table in tables)
+        yield from (unit_of(number, passage, table.lines[0], "table") for table in tables)
     yield from first
 
 
@@ -355,7 +359,7 @@ def _headings(document: _Document) -> Iterator[Unit]:
             and not passage.text[: found.start].strip(" \t\n#*_0123456789.")
         ):
             seen.add(heading)
-            yield _made(number, passage, found, "item")
+            yield unit_of(number, passage, found, "item")
 
 
 # sentences
@@ -453,11 +457,6 @@ def _fitting(units: Iterable[Unit], max_words: int, max_sentences: int) -> list[
 
 
 # spans
-
-
-def _made(number: int, passage: PassageText, span: Span, kind: UnitKind) -> Unit:
-    text = passage.text[span.start : span.end]
-    return Unit(number, span.start, span, text, kind, terms_of(text), frozenset(), True, False)
 
 
 def _whole_lines(text: str, start: int, end: int) -> Span:

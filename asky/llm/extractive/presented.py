@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any, cast
 
 from asky.llm.extractive.asides import without_asides
 from asky.llm.extractive.units import PassageText
 from asky.text.beside.remarks import is_about_remarks, without_remarks
-from asky.values import Location
 
 _MARK = "[!"
 # The first line of a callout of Obsidian or GitHub, and the quoted lines below it.
@@ -27,20 +27,6 @@ _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NOT_LINE_END = re.compile(r"[^\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class PresentedPassage:
-    """A passage with the text that is read of it."""
-
-    key: str
-    title: str
-    text: str
-    location: Location
-    sections: Sequence[tuple[int, str]]
-    authors: str
-    file: str
-    linked_from: str
-
-
 def presented(passages: Sequence[PassageText], question: str) -> list[PassageText]:
     """Return the passages as they are read for a question."""
     remarks = is_about_remarks(question)
@@ -51,10 +37,8 @@ def _presented(passage: PassageText, question: str, *, remarks: bool) -> Passage
     text = passage.text if remarks else without_remarks(passage.text)
     text = without_asides(text, question, passage.file or passage.title)
     text = _CALLOUT.sub(_without_marks, text) if _MARK in text else text
-    if text == passage.text:
-        return passage
-    others = (passage.location, passage.sections, passage.authors, passage.file, passage.linked_from)
-    return PresentedPassage(passage.key, passage.title, text, *others)
+    presented: PassageText = replace(cast(Any, passage), text=text)
+    return presented
 
 
 def _without_marks(callout: re.Match[str]) -> str:

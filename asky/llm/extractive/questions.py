@@ -12,7 +12,7 @@ from asky.text.document_questions import DocumentQuestion, read_document_questio
 from asky.text.languages import function_words, languages_of
 from asky.text.terms import content_terms, terms_of, words
 
-AnswerKind = Literal["person", "time", "number", "place", "reason", "list", "steps", "definition"]
+AnswerKind = Literal["person", "time", "number", "place", "reason", "list", "steps"]
 
 SUMMARY_QUERIES = ("introduction and overview", "summary and conclusions")
 MAX_QUERY_CHARS = 400
@@ -82,7 +82,6 @@ _KIND_PATTERNS: tuple[tuple[AnswerKind, str], ...] = (
         "list",
         r"^\s*(?:list|name|enumerate|show)\b|\bwhich\s+(?:\w+\s+){0,2}?\w+s\b|\bwhat\s+(?:\w+\s+){0,2}?\w+[^s\W]s\s+(?:are|were|do|did|can|have|does)\b",
     ),
-    ("definition", r"^\s*what\s+(?:is|are|was|were)\b|\b(?:meaning|definition)\s+of\b|\bstands?\s+for\b|\bmean\b"),
 )
 _KINDS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS)
 

@@ -72,7 +72,10 @@ class ScoredUnit:
 
 
 class Scorer:
-    """Scores the quotable units of passages, which are in rank order, for any number of questions."""
+    """Scores the units of passages, which are in rank order, for any number of questions.
+
+    `quotable` are those that may be quoted, in the order of the passages.
+    """
 
     def __init__(self, passages: Sequence[PassageText], units: Sequence[Unit]) -> None:
         self.passages = passages
@@ -80,7 +83,7 @@ class Scorer:
         self._names = [passage.title for passage in passages]
         self._titles = [terms_of(name) for name in self._names]
         self._at = {(unit.passage, unit.position): unit for unit in units}
-        self._quotable = [unit for unit in units if unit.quotable]
+        self.quotable = [unit for unit in units if unit.quotable]
         self._counts = Counter(term for unit in units for term in unit.terms)
         self._total = len(units)
         self._capitalised = _capitalised(units)
@@ -114,7 +117,7 @@ class Scorer:
 
         All rows of a table have its columns.
         """
-        fitting = [unit for unit in self._quotable if self._may_answer(question, unit)]
+        fitting = [unit for unit in self.quotable if self._may_answer(question, unit)]
         terms = self._spelled(question.terms)
         telling = {id(unit) for unit in fitting if unit.kind == "row" and terms & terms_of(_COLUMN.sub(" ", unit.text))}
         return [unit for unit in fitting if unit.kind != "row" or id(unit) in telling] if telling else fitting
@@ -138,11 +141,6 @@ class Scorer:
     def names_of(self, question: ParsedQuestion) -> frozenset[str]:
         """Return the terms of the question that are names, also those that only the passages write with a capital."""
         return question.names | (question.terms & self._capitalised)
-
-    def lacking(self, question: ParsedQuestion, held: frozenset[str]) -> str:
-        """Return the words of the question whose terms are not in `held`, in their order."""
-        asked = ((word, content_terms(word)) for word in words(question.text))
-        return " ".join(word for word, terms in asked if terms and not self._spelled(frozenset(terms)) <= held)
 
     def respelled(self, text: str) -> str:
         """Return `text` with words that no passage contains replaced by those spelled almost the same."""
@@ -178,11 +176,6 @@ class Scorer:
         shares = [self._counts[term] / self._total for term in unit.terms - covered]
         shares += [(self._counts[term] / self._total) ** 2 for term in unit.terms & covered]
         return math.fsum(shares) / math.sqrt(len(shares) or 1) * (1 + 1 / (1 + unit.position))
-
-    @property
-    def quotable(self) -> Sequence[Unit]:
-        """Return the units that may be quoted, in the order of the passages."""
-        return self._quotable
 
     def heading_of(self, unit: Unit) -> Unit | None:
         """Return the heading above a unit in its passage."""
@@ -224,7 +217,7 @@ class Scorer:
         path = _ANY_INDEX.sub("[]", unit.text.partition(":")[0])
         if unit.kind != "field" or "[]" not in path:
             return []
-        same = (other for other in self._quotable if other.kind == "field" and other is not unit)
+        same = (other for other in self.quotable if other.kind == "field" and other is not unit)
         return [other for other in same if _ANY_INDEX.sub("[]", other.text.partition(":")[0]) == path]
 
     def before(self, unit: Unit) -> Unit | None:
@@ -234,11 +227,6 @@ class Scorer:
     def after(self, unit: Unit) -> Unit | None:
         """Return the unit after it in its passage."""
         return self._at.get((unit.passage, unit.position + 1))
-
-    def window(self, unit: Unit) -> list[Unit]:
-        """Return the unit with those beside it in its passage."""
-        places = [(unit.passage, unit.position + step) for step in (-1, 0, 1)]
-        return [self._at[place] for place in places if place in self._at]
 
     def terms_around(self, units: Sequence[Unit]) -> frozenset[str]:
         """Return the terms of units of one passage, of their context and of the title."""

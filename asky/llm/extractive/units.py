@@ -40,6 +40,8 @@ from asky.values import Location, Span
 class PassageText(Protocol):
     """A passage as shown to the model: its key, its text and its place; of its source the title, authors and file name.
 
+    It is a dataclass.
+
     `sections` are those that begin within `text`: the offset there, and the headings above it, joined. `file` is empty
     if the title is the name of the file; `linked_from` is the title of the source whose passage led to this one, or
     empty.
@@ -199,6 +201,12 @@ _VERSION = re.compile(
     r"(?:[:=@^~<>]|\bv)\s?[\"']?\d+\.\d|[\^~<>]=?\s?v?\d"
 )  # `postgres:15.6`, `httpx>=0.27`, `"react": "^18.2"`
 _VERSION_TERMS = terms_of("version")
+
+
+def unit_of(number: int, passage: PassageText, span: Span, kind: UnitKind) -> Unit:
+    """Return what stands at `span` of the passage with this number, as a unit of its own."""
+    text = passage.text[span.start : span.end]
+    return Unit(number, span.start, span, text, kind, terms_of(text), frozenset(), True, kind == "sentence")
 
 
 def is_mail_head(unit: Unit) -> bool:

@@ -62,8 +62,6 @@ def test_a_question_is_taken_apart_where_it_asks_several_things(question: str, p
         ("Where is it?", "place"),
         ("In which small town is it?", "place"),
         ("Why did it burn?", "reason"),
-        ("What is a fulling mill?", "definition"),
-        ("What does fulling mean?", "definition"),
         ("How does it work?", None),
         ("mill fire", None),
     ],
