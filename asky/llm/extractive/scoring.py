@@ -26,8 +26,6 @@ _FIRST_PASSAGES = 6
 _IN_UNIT_BEFORE = 0.3
 _MIN_MISSPELLED = 5  # letters of a stem; shorter ones have too many neighbours
 _ALMOST = 0.8  # by which `difflib` tells "seper" from "separ" but not "tabl" from "cabl"
-_ANY_INDEX = re.compile(r"\[\d+\]")
-_MEMBER = re.compile(r"[^\s:=]*\[\d+\]\.")
 _COLUMN = re.compile(r"(?:^|; )[^;:\n]{1,60}: ")
 _OF_MAILS = re.compile(
     r"\b(?:e-?mails?|mails?|mailed|messages?|letters?|wr[io]tes?|written|writing|sen[dt]|sends|sender|subject|"
@@ -195,30 +193,6 @@ class Scorer:
     def title_of(self, unit: Unit) -> str:
         """Return the title of the source that the unit is of."""
         return self._names[unit.passage]
-
-    def name_of(self, unit: Unit) -> Unit | None:
-        """Return what names the member of a list that a setting belongs to: `jobs[0].name` of `jobs[0].cron`."""
-        owner = _MEMBER.match(unit.text)
-        if owner is None or not unit.heading:
-            return None
-        names = unit.heading.split("; ")
-        of_passage = (other for other in self.units if other.passage == unit.passage and other is not unit)
-        return next(
-            (
-                other
-                for other in of_passage
-                if other.kind == "field" and other.text.startswith(owner[0]) and other.text.rpartition(".")[2] in names
-            ),
-            None,
-        )
-
-    def members_like(self, unit: Unit) -> list[Unit]:
-        """Return the other settings with the path of `unit` apart from its index: `jobs[1].name` of `jobs[0].name`."""
-        path = _ANY_INDEX.sub("[]", unit.text.partition(":")[0])
-        if unit.kind != "field" or "[]" not in path:
-            return []
-        same = (other for other in self.quotable if other.kind == "field" and other is not unit)
-        return [other for other in same if _ANY_INDEX.sub("[]", other.text.partition(":")[0]) == path]
 
     def before(self, unit: Unit) -> Unit | None:
         """Return the unit before it in its passage."""

@@ -33,12 +33,9 @@ _OF_ODDS_IN_LIST = 0.03
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
 
 # Source for these: docs/concepts/extractive-model.md. A unit is left out below such a share of the best one.
-_KEEP = 0.7  # by its marginal score
+_KEEP = 0.7  # by its score, where no reader decides
 _KEEP_RECORDS = 0.93  # of rows, settings and log entries, by coverage
-_KEEP_ELSEWHERE = 0.8  # of another source than the best that adds no term of the question, by its marginal score
-_KEEP_OTHER = 0.9  # of such a source, by its coverage
 _ALIKE = 0.7  # the share of a unit that is already covered, above which it is left out
-_NEW_TERMS = 0.3  # the bonus of a unit that alone adds all terms of the question
 MAX_SENTENCES, MAX_RECORDS = 5, 12
 """Of an answer; items of a question for several things may be as many as records."""
 MAX_WORDS, _MAX_LIST_WORDS = 120, 300
@@ -53,12 +50,8 @@ def select_units(
 ) -> list[Unit]:
     """Return the units to quote, best first: one for each part that has one, then the best of the whole question.
 
-    `whole` and each of `parts` are sorted best first. Of the rest, the next unit is the one with the best score
-    including the question terms it adds. The first unit is quoted even if it alone is too long. A sentence that
-    refers back ("It was ...") is quoted with the one before it if both fit.
-
-    Source: greedy choice by relevance and novelty follows maximal marginal relevance, Carbonell and Goldstein, SIGIR
-    1998.
+    `whole` and each of `parts` are sorted best first. The first unit is quoted even if it alone is too long. A sentence
+    that refers back ("It was ...") is quoted with the one before it if both fit.
     """
     if whole and is_asked_task(question, whole[0].unit) and _about(question, whole[0], scorer) >= _ABOUT_TASK:
         return _tasks(question, whole)
@@ -68,41 +61,29 @@ def select_units(
         chosen.add_first_of(part)
     left, wants_list = list(whole), several
     while left and not chosen.is_full():
-        best = max(left, key=lambda scored: chosen.marginal_score(scored, question))
-        left.remove(best)
-        if _is_less(best, whole[0], chosen, question, wants_list=wants_list) and not (
-            chosen.adds_name(best, question) and (best.likely is None or best.likely >= _NAMED_LIKELY)
-        ):
+        best = left.pop(0)
+        names_another = best.likely is None or best.likely >= _NAMED_LIKELY
+        if _is_less(best, whole[0], wants_list=wants_list) and not (names_another and chosen.adds_name(best, question)):
             continue
-        if not chosen.is_padding(best, whole[0], question):
-            chosen.add(best.unit)
-            if several and best.unit in chosen.units:
-                members = members_with(best.unit, question, scorer)
-                is_list = len(members) > 1 or best.unit.kind == "list"
-                wants_list = wants_list and (question.kind == "steps" or not is_list)
-                if is_list:  # another list has to be about as much of the question
-                    left = [each for each in left if each.coverage >= _AS_MUCH * best.coverage]
-                if len(members) > 1 and best.unit.kind == "item":  # one list of a source answers
-                    left = [each for each in left if not _is_other_item(each.unit, best.unit, scorer)]
-                chosen.add_members(members)
+        chosen.add(best.unit)
+        if several and best.unit in chosen.units:
+            members = members_with(best.unit, question, scorer)
+            is_list = len(members) > 1 or best.unit.kind == "list"
+            wants_list = wants_list and (question.kind == "steps" or not is_list)
+            if is_list:  # another list has to be about as much of the question
+                left = [each for each in left if each.coverage >= _AS_MUCH * best.coverage]
+            if len(members) > 1 and best.unit.kind == "item":  # one list of a source answers
+                left = [each for each in left if not _is_other_item(each.unit, best.unit, scorer)]
+            chosen.add_members(members)
         chosen.add_explanation(question)
-    if question.kind == "list" and len(chosen.units) == 1:
-        chosen.add_members(scorer.members_like(chosen.units[0]))
-    return [*_telling_headings(scorer, question, chosen.units), *_with_names(scorer, chosen.units)]
+    return [*_telling_headings(scorer, question, chosen.units), *chosen.units]
 
 
 def _is_other_item(unit: Unit, told: Unit, scorer: Scorer) -> bool:
     return unit.kind == "item" and scorer.title_of(unit) == scorer.title_of(told)
 
 
-def _is_less(
-    scored: ScoredUnit,
-    best: ScoredUnit,
-    chosen: _Chosen,
-    question: ParsedQuestion,
-    *,
-    wants_list: bool,
-) -> bool:
+def _is_less(scored: ScoredUnit, best: ScoredUnit, *, wants_list: bool) -> bool:
     """Return whether a unit answers too little to be quoted beside the best one."""
     if scored is best:
         return False
@@ -112,7 +93,7 @@ def _is_less(
         return is_unlikely or scored.coverage < _KEEP_RECORDS * best.coverage
     if scored.likely is not None and best.likely is not None:
         return not _is_near(scored.likely, best.likely, is_list=wants_list)
-    return chosen.marginal_score(scored, question) < _KEEP * best.score
+    return scored.score < _KEEP * best.score
 
 
 def _is_near(likely: float, best: float, *, is_list: bool) -> bool:
@@ -146,12 +127,6 @@ def _tasks(question: ParsedQuestion, whole: Sequence[ScoredUnit]) -> list[Unit]:
         if is_asked_task(question, each.unit)
         and (not question.terms or (each.unit.passage == best.unit.passage and each.score == best.score))
     ][:MAX_RECORDS]
-
-
-def _with_names(scorer: Scorer, units: Sequence[Unit]) -> list[Unit]:
-    """Return `units`, and what names the members of lists that they belong to."""
-    names = (scorer.name_of(unit) for unit in units)
-    return list(dict.fromkeys([*units, *(name for name in names if name is not None)]))
 
 
 def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[Unit]) -> list[Unit]:
@@ -203,30 +178,11 @@ class _Chosen:
         records = self._is_list or all(unit.kind in RECORDS for unit in self.units)
         return len(self.units) >= (MAX_RECORDS if records else MAX_SENTENCES)
 
-    def marginal_score(self, scored: ScoredUnit, question: ParsedQuestion) -> float:
-        """Return the score plus a bonus for terms of the question that no chosen unit contains."""
-        if not self.units:
-            return scored.score
-        covered = frozenset().union(*(unit.terms for unit in self.units))
-        new = self._scorer.share(question.terms, scored.unit.terms - covered)
-        return scored.score + _NEW_TERMS * new
-
     def adds_name(self, scored: ScoredUnit, question: ParsedQuestion) -> bool:
         """Return whether a unit has a name of the question that no chosen unit has: the second of two to compare."""
         said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
         lacking = self._scorer.names_of(question) - said
         return bool(self.units) and bool(lacking & self._scorer.terms_around([scored.unit]))
-
-    def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
-        """Return whether a unit of another source adds no term of the question, and is far below the best or less."""
-        if not self.units or self._scorer.title_of(scored.unit) == self._scorer.title_of(best.unit):
-            return False
-        said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
-        if (self._scorer.terms_around([scored.unit]) - said) & question.terms:
-            return False
-        is_record = scored.unit.kind in RECORDS  # for which `_KEEP_RECORDS` decides
-        is_far = not is_record and self.marginal_score(scored, question) < _KEEP_ELSEWHERE * best.score
-        return is_far or scored.coverage < _KEEP_OTHER * best.coverage
 
     def add_first_of(self, scored: Sequence[ScoredUnit]) -> None:
         """Add the best unit that is not chosen yet."""

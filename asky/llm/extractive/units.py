@@ -79,7 +79,6 @@ UnitKind = Literal[
 
 RECORDS: frozenset[UnitKind] = frozenset({"row", "field", "property", "entry", "table", "task"})
 """Units that resemble each other and are told apart by one value: near repetitions of each other, but not the same."""
-_VERSIONED: frozenset[UnitKind] = frozenset({"field", "property", "code"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +196,6 @@ _INDEX = re.compile(r"\[\d+\]$")
 _IDENTIFIES = re.compile(
     r"(?:\w*_)?(?:name|id|title|label|ssid|host|hostname|alert|job|image|user|username|email|slug)", re.IGNORECASE
 )
-_VERSION = re.compile(
-    r"(?:[:=@^~<>]|\bv)\s?[\"']?\d+\.\d|[\^~<>]=?\s?v?\d"
-)  # `postgres:15.6`, `httpx>=0.27`, `"react": "^18.2"`
-_VERSION_TERMS = terms_of("version")
 
 
 def unit_of(number: int, passage: PassageText, span: Span, kind: UnitKind) -> Unit:
@@ -285,8 +280,6 @@ def _unit(
     text: str, span: Span, kind: UnitKind, context: frozenset[str] = frozenset(), *, quotable: bool = True
 ) -> Unit:
     body = text[span.start : span.end]
-    if kind in _VERSIONED and _VERSION.search(body):
-        context |= _VERSION_TERMS
     if kind == "entry" and _FAILURE.search(body):
         context |= _FAILURE_TERMS
     complete = kind in ("sentence", "item") and is_ended(body)

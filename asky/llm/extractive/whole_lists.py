@@ -18,7 +18,6 @@ _SEVERAL = re.compile(
 )
 _LABEL = re.compile(r"\W{0,3}(?P<label>[A-Z][\w-]*(?: [\w-]+){0,2})\W{0,2}:\s")
 _MAX_ITEMS = 15  # of a list: one of dozens of things is not the answer as a whole
-_MAX_SECTION = 8  # units of a section that is quoted because the question names it
 
 
 def asks_several(question: ParsedQuestion) -> bool:
@@ -29,8 +28,7 @@ def asks_several(question: ParsedQuestion) -> bool:
 def members_with(unit: Unit, question: ParsedQuestion, scorer: Scorer) -> list[Unit]:
     """Return the quotable units that make up a list with `unit`, it included, in the order of the passages.
 
-    Those are what begins with the same label, if the question names it ("Action: ..."); the items beside it; else what
-    stands in its section, if the heading says no more than the question does.
+    Those are what begins with the same label, if the question names it ("Action: ..."), or the items beside it.
     """
     label = _LABEL.match(unit.text)
     if label is not None and terms_of(label["label"]) & question.terms:
@@ -40,18 +38,8 @@ def members_with(unit: Unit, question: ParsedQuestion, scorer: Scorer) -> list[U
         found = _run(unit, scorer)
         found = found if len(found) <= _MAX_ITEMS else [unit]
     else:
-        named = terms_of(unit.heading or unit.section.rpartition(" › ")[2])
-        if not named or not named <= question.terms:
-            return [unit]
-        found = [each for each in scorer.quotable if _is_beside(each, unit, scorer)]
-        found = found if len(found) <= _MAX_SECTION else [unit]
+        found = [unit]
     return found
-
-
-def _is_beside(other: Unit, unit: Unit, scorer: Scorer) -> bool:
-    """Return whether two units stand in one section of one source."""
-    is_same = other.section == unit.section and other.heading == unit.heading
-    return is_same and scorer.title_of(other) == scorer.title_of(unit)
 
 
 def _run(unit: Unit, scorer: Scorer) -> list[Unit]:

@@ -129,12 +129,6 @@ def test_the_sentence_behind_the_only_one_explains_it() -> None:
     assert "oats" not in answer("When was the mill built?", dated), "a date answers alone"
 
 
-def test_another_source_that_says_less_of_it_is_left_out() -> None:
-    rye = Passage("Bake the rye bread for 50 minutes at 180 degrees.", "Rye bread", "P0001")
-    wheat = Passage("Bake the bread for 16 minutes at 220 degrees.", "Baguette", "P0002")
-    assert "220" not in answer("how long does the rye bread bake", rye, wheat)
-
-
 def test_an_item_of_several_sentences_is_one_item_and_its_list_stays_whole() -> None:
     text = (
         "Errors found after printing:\n"

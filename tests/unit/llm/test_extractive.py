@@ -473,6 +473,26 @@ def test_only_the_most_promising_sentences_are_read() -> None:
     assert read_items == [10]
 
 
+def test_another_source_that_says_less_of_it_is_left_out() -> None:
+    rye = Passage("Pa001", "Rye bread", "Bake the rye bread for 50 minutes at 180 degrees.")
+    wheat = Passage("Pa002", "Baguette", "Bake the bread for 16 minutes at 220 degrees.")
+    asked = Asked("How long does the rye bread bake?", lambda _queries: [rye, wheat])
+    assert asked.text == "Bake the rye bread for 50 minutes at 180 degrees. [Pa001]"
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which version of postgres do we use?", "- services.db.image: postgres:15.6 [Pa003]"),
+        ("What version does the web server have?", "- services.web.image: nginx:1.27 [Pa003]"),
+    ],
+)
+def test_the_version_of_a_setting_is_found_though_it_is_not_called_so(question: str, found: str) -> None:
+    settings = "services.db.image: postgres:15.6\nservices.db.port: 5432\nservices.web.image: nginx:1.27\n"
+    asked = Asked(question, lambda _queries: [Passage("Pa003", "compose.yaml", settings)])
+    assert found in asked.text
+
+
 def test_an_answer_is_short() -> None:
     many = [
         Passage(

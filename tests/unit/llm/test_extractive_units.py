@@ -234,22 +234,6 @@ def test_settings_are_found_by_those_beside_them() -> None:
     assert not terms_of("postgres") & by_path["name"]
 
 
-@pytest.mark.parametrize(
-    ("setting", "is_version"),
-    [
-        ("services.db.image: postgres:15.6", True),
-        ("dependencies.react: ^18.2.0", True),
-        ("project.dependencies[0]: httpx>=0.27", True),
-        ("python: v3.11", True),
-        ("services.db.port: 5432", False),
-        ("hosts[0]: web-2.example", False),
-    ],
-)
-def test_a_setting_with_a_version_is_found_by_that_word(setting: str, is_version: bool) -> None:
-    (unit,) = read_units([Passage(setting, title="settings.yaml")])
-    assert (terms_of("version") <= unit.context) == is_version
-
-
 def test_rows_and_log_entries_are_a_unit_each_and_dates_have_their_month() -> None:
     rows = "month: 2024-03; region: West; units: 56\nmonth: 2024-04; region: West; units: 91"
     units = read_units([Passage(rows)])

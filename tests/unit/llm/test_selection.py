@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pytest
-
 from asky.llm.extractive.questions import read_question
 from asky.llm.extractive.scoring import ScoredUnit, Scorer
 from asky.llm.extractive.selection import select_units
@@ -20,20 +18,6 @@ class Passage:
     authors: str = ""
     file: str = ""
     sections: tuple[tuple[int, str], ...] = ()
-
-
-@pytest.mark.parametrize(("score", "is_quoted"), [(0.79, False), (0.81, True)])
-@pytest.mark.parametrize("title", ["Mills", "Tides"])
-def test_a_sentence_of_another_source_far_below_the_best_is_dropped(score: float, is_quoted: bool, title: str) -> None:
-    passages = [
-        Passage("P0001", "Mills", "The mill at Clare was built in 1850 by Ann Brook."),
-        Passage("P0002", title, "Stones for grinding flour came from a quarry in France."),
-    ]
-    best, other = units = read_units(passages)
-    scored = [ScoredUnit(best, 0.5, 1.0), ScoredUnit(other, 0.5, score)]
-    question = read_question("Who built the mill at Clare?")
-    chosen = select_units(Scorer(passages, units), question, scored, [])
-    assert (other in chosen) == (is_quoted or title == "Mills")
 
 
 def test_a_sentence_of_another_source_that_adds_a_word_of_the_question_is_kept() -> None:
