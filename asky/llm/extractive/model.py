@@ -21,10 +21,10 @@ from asky.llm.extractive.presented import presented
 from asky.llm.extractive.questions import ParsedQuestion, follow_up, in_its_language, queries, read_question, shorten
 from asky.llm.extractive.reader import ReadUnits, confidence, read_candidates, reads
 from asky.llm.extractive.scoring import ScoredUnit, Scorer
-from asky.llm.extractive.selection import select_central, select_units, tasks_first
+from asky.llm.extractive.selection import select_units, tasks_first
 from asky.llm.extractive.units import PassageText, read_units
 from asky.llm.port import Message, ModelUsage, Reply, TextDelta, ToolCall, ToolChoice, ToolSpec
-from asky.text.document_questions import TOLD_BY_ALL, DocumentQuestion
+from asky.text.document_questions import DocumentQuestion
 from asky.text.small_talk import SMALL_TALK_REPLY, is_small_talk
 
 RETRIEVAL_TOOL = "get_relevant_content"
@@ -157,8 +157,6 @@ class ExtractiveModel:
         chosen = answer_about_mails(whole.question, reading.passages, reading.scorer, whole.scored)
         if document is not None and not chosen:
             chosen = answer_about_documents(document, reading.passages, reading.scorer.units)
-            if not chosen and not document.subject and not document.files and TOLD_BY_ALL.issuperset(document.aspects):
-                chosen = select_central(reading.scorer, reading.passages)
         if chosen:
             return quote_units(chosen, reading.passages), None
         if document is not None and (known := _known_authors(document, reading)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
@@ -161,19 +161,6 @@ class Scorer:
             return term
         near = get_close_matches(term, self._words, n=1, cutoff=_ALMOST)
         return near[0] if near and near[0][0] == term[0] else term
-
-    def centrality(self, unit: Unit, chosen: Collection[Unit] = ()) -> float:
-        """Return how central a unit is; passages open with their topic, so openings score higher.
-
-        Each term counts for the share of the units that contain it, squared once a unit of `chosen` contains it.
-
-        Source: SumBasic, Nenkova and Vanderwende, Microsoft Research MSR-TR-2005-101; divided by the root of the number
-        of terms, because the mean favours the shortest sentences.
-        """
-        covered = {term for other in chosen for term in other.terms}
-        shares = [self._counts[term] / self._total for term in unit.terms - covered]
-        shares += [(self._counts[term] / self._total) ** 2 for term in unit.terms & covered]
-        return math.fsum(shares) / math.sqrt(len(shares) or 1) * (1 + 1 / (1 + unit.position))
 
     def heading_of(self, unit: Unit) -> Unit | None:
         """Return the heading above a unit in its passage."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates, holds, is_asked_task
-from asky.llm.extractive.units import RECORDS, PassageText, Unit, is_mail_head
+from asky.llm.extractive.units import RECORDS, Unit, is_mail_head
 from asky.llm.extractive.whole_lists import asks_several, members_with
 
 _POINTS_BACK = re.compile(
@@ -147,22 +146,6 @@ def _telling_headings(scorer: Scorer, question: ParsedQuestion, units: Sequence[
     if question.kind == "person" and not any(is_mail_head(unit) for unit in units):
         headings += [head for unit in units[:1] if (head := scorer.mail_head_of(unit)) is not None]
     return list(dict.fromkeys(headings))
-
-
-def select_central(scorer: Scorer, passages: Sequence[PassageText]) -> list[Unit]:
-    """Return the units most central to all passages, best first, taking the sources in turn."""
-    chosen = _Chosen(scorer)
-    alone = [each for each in scorer.quotable if each.complete and not _POINTS_BACK.match(each.text)]
-    left = alone or list(scorer.quotable)
-    titles = Counter(passages[unit.passage].title for unit in left)
-    quota = max(1, MAX_SENTENCES // max(1, len(titles)))
-    while left and not chosen.is_full():
-        best = max(left, key=lambda unit: scorer.centrality(unit, chosen.units))
-        chosen.add(best)
-        title = passages[best.passage].title
-        full = sum(passages[unit.passage].title == title for unit in chosen.units) >= quota
-        left = [s for s in left if s is not best and not (full and passages[s.passage].title == title)]
-    return chosen.units
 
 
 class _Chosen:
