@@ -34,6 +34,7 @@ _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sente
 # Source for these: docs/concepts/extractive-model.md. A unit is left out below such a share of the best one.
 _KEEP = 0.7  # by its score, where no reader decides
 _KEEP_RECORDS = 0.93  # of rows, settings and log entries, by coverage
+_KEEP_OTHER = 0.9  # of another source than the best that adds no term of the question, by coverage
 _ALIKE = 0.7  # the share of a unit that is already covered, above which it is left out
 MAX_SENTENCES, MAX_RECORDS = 5, 12
 """Of an answer; items of a question for several things may be as many as records."""
@@ -63,6 +64,8 @@ def select_units(
         best = left.pop(0)
         names_another = best.likely is None or best.likely >= _NAMED_LIKELY
         if _is_less(best, whole[0], wants_list=wants_list) and not (names_another and chosen.adds_name(best, question)):
+            continue
+        if chosen.is_padding(best, whole[0], question):
             continue
         chosen.add(best.unit)
         if several and best.unit in chosen.units:
@@ -166,6 +169,14 @@ class _Chosen:
         said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
         lacking = self._scorer.names_of(question) - said
         return bool(self.units) and bool(lacking & self._scorer.terms_around([scored.unit]))
+
+    def is_padding(self, scored: ScoredUnit, best: ScoredUnit, question: ParsedQuestion) -> bool:
+        """Return whether a unit of another source adds no term of the question, and has less of it than the best."""
+        if not self.units or self._scorer.title_of(scored.unit) == self._scorer.title_of(best.unit):
+            return False
+        said = frozenset().union(*(self._scorer.terms_around([unit]) for unit in self.units))
+        adds = (self._scorer.terms_around([scored.unit]) - said) & question.terms
+        return not adds and scored.coverage < _KEEP_OTHER * best.coverage
 
     def add_first_of(self, scored: Sequence[ScoredUnit]) -> None:
         """Add the best unit that is not chosen yet."""
