@@ -28,6 +28,7 @@ _AUTHOR = re.compile(
     r"(?P<text>(?:@author|__author__|authors?:|written by|copyright|\(c\)|©)[^\n]{3,160})$",
     re.IGNORECASE | re.MULTILINE,
 )
+_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9]*_?[A-Z0-9_]*[A-Z0-9]\b(?![\w'\"])")
 _DIRECTIVE = re.compile(r"\.\. |:\w+:|@\w+|>>> |[=\-~^*]{4,}")
 
 
@@ -69,6 +70,24 @@ def authors(passages: Sequence[tuple[int, PassageText]]) -> Iterator[Unit]:
     number, passage = passages[0]
     for match in _AUTHOR.finditer(passage.text):
         yield unit_of(number, passage, Span(match.start("text"), match.end("text")), "code")
+
+
+def constants_in(units: Sequence[Unit], among: Sequence[Unit]) -> list[Unit]:
+    """Return the code of `among` that gives a value to a constant named in the code of `units`, in order, each once.
+
+    `listen(PORT)` answers which port, once `PORT = 3200` is told too.
+    """
+    told = [unit for unit in units if unit.kind == "code"]
+    names = dict.fromkeys(name for unit in told for name in _CONSTANT.findall(unit.text))
+    found = [
+        next((other for other in among if other.kind == "code" and _value_of(name).search(other.text)), None)
+        for name in names
+    ]
+    return [other for other in dict.fromkeys(found) if other is not None and other not in told]
+
+
+def _value_of(name: str) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*(?:[a-z]\w*[ \t]+){{0,4}}{name}\b[^=\n(]{{0,40}}=[^=>]", re.MULTILINE)
 
 
 def definitions(passages: Sequence[tuple[int, PassageText]], kinds: Collection[str]) -> Iterator[Unit]:

@@ -69,6 +69,9 @@ _CAPITALISED = re.compile(
     rf"(?<![.!?]\s)(?<!^)\b{_NAME_WORD}(?:\s+(?:of|the|de|la|von|van|al|for)\s+{_NAME_WORD}|\s+{_NAME_WORD}|\s+\d+\b)*"
 )
 
+_NO_VERB = r"(?!(?:do|does|did|is|are|was|were|has|have|had|can|will|this|its|his)\b)"
+PLURAL = rf"(?:{_NO_VERB}\w+\s+){{0,3}}?{_NO_VERB}\w+[^s\W]s"
+"""Up to four words that may name several things, as a regular expression."""
 _WHICH = r"\b(?:what|which)\s+(?:\w+\s+)?"
 _KIND_PATTERNS: tuple[tuple[AnswerKind, str], ...] = (
     ("time", r"\bwhen\b|\b(?:what|which)\s+(?:year|date|day|month|decade|century|season|time)\b"),
@@ -80,7 +83,8 @@ _KIND_PATTERNS: tuple[tuple[AnswerKind, str], ...] = (
     ("steps", r"\bhow\s+(?:do|can|should|could|would|to)\b"),
     (
         "list",
-        r"^\s*(?:list|name|enumerate|show)\b|\bwhich\s+(?:\w+\s+){0,2}?\w+s\b|\bwhat\s+(?:\w+\s+){0,2}?\w+[^s\W]s\s+(?:are|were|do|did|can|have|does)\b",
+        rf"^\s*(?:list|name|enumerate|show)\b|\bwhich\s+{PLURAL}\b"
+        rf"|\bwhat\s+{PLURAL}\s+(?:are|were|do|did|can|have|does)\b",
     ),
 )
 _KINDS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from asky.llm.extractive.code_answers import constants_in
 from asky.llm.extractive.questions import ParsedQuestion
 from asky.llm.extractive.scoring import ScoredUnit, Scorer, dates, holds, is_asked_task
 from asky.llm.extractive.units import RECORDS, Unit, is_mail_head
@@ -78,7 +79,8 @@ def select_units(
                 left = [each for each in left if not _is_other_item(each.unit, best.unit, scorer)]
             chosen.add_members(members)
         chosen.add_explanation(question)
-    return [*_telling_headings(scorer, question, chosen.units), *chosen.units]
+    constants = constants_in(chosen.units[:1], scorer.quotable)
+    return [*_telling_headings(scorer, question, chosen.units), *chosen.units, *constants]
 
 
 def _is_other_item(unit: Unit, told: Unit, scorer: Scorer) -> bool:

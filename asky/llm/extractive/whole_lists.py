@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from asky.llm.extractive.questions import ParsedQuestion
+from asky.llm.extractive.questions import PLURAL, ParsedQuestion
 from asky.llm.extractive.scoring import Scorer
-from asky.llm.extractive.units import Unit
+from asky.llm.extractive.units import RECORDS, Unit
 from asky.text.terms import terms_of
 
 _SEVERAL = re.compile(
     r"^\W*(?:what|which|who|whose|where) (?:else )?(?:are|were|have|all)\b|\ball (?:of )?(?:the|our|my|its|their)?\b"
-    r"|\b(?:what|which) (?:\w+ ){0,3}?\w+[^s\W]s\b(?! (?:is|was|has|does)\b)"
+    rf"|\b(?:what|which) {PLURAL}\b(?! (?:is|was|has|does)\b)"
     r"|\bwho (?:attend|came|comes|was present|were present|took part|participat)|\bsteps\b|\beach\b|\bevery\b",
     re.IGNORECASE,
 )
@@ -28,10 +28,11 @@ def asks_several(question: ParsedQuestion) -> bool:
 def members_with(unit: Unit, question: ParsedQuestion, scorer: Scorer) -> list[Unit]:
     """Return the quotable units that make up a list with `unit`, it included, in the order of the passages.
 
-    Those are what begins with the same label, if the question names it ("Action: ..."), or the items beside it.
+    Those are what begins with the same label, if the question names it ("Action: ..."; that of a row names its column),
+    or the items beside it.
     """
     label = _LABEL.match(unit.text)
-    if label is not None and terms_of(label["label"]) & question.terms:
+    if label is not None and unit.kind not in RECORDS and terms_of(label["label"]) & question.terms:
         same = (_LABEL.match(each.text) for each in scorer.quotable)
         found = [each for each, other in zip(scorer.quotable, same, strict=True) if other and other[1] == label[1]]
     elif unit.kind == "item":

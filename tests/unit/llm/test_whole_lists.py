@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
+from asky.llm.extractive.code_answers import constants_in
 from asky.llm.extractive.model import ExtractiveModel
 from asky.llm.extractive.questions import read_question
+from asky.llm.extractive.units import read_units
 from asky.llm.extractive.whole_lists import asks_several
 from asky.llm.port import Message
 from asky.research.reader.model import ShippedReader
@@ -97,10 +99,32 @@ def test_one_thing_is_told_alone() -> None:
         ("Who wrote the report?", False),
         ("How much does it cost?", False),
         ("When does the lease end?", False),
+        ("Which berth does the Nordlys have?", False),
+        ("What colour is the bus?", False),
+        ("Which boats have paid?", True),
     ],
 )
 def test_questions_for_several_things_are_recognised(question: str, several: bool) -> None:
     assert asks_several(read_question(question)) == several
+
+
+def test_who_asks_for_one_row_of_a_table_gets_that_row() -> None:
+    rows = "\n".join(
+        f"Berth: A{n}; Boat: {boat}; Dues: {40 * n}" for n, boat in enumerate(["Petrel", "Svea", "Skua"], 1)
+    )
+    text = answer("Which berth does the Svea have?", f"Berths\n{rows}")
+    assert "Berth: A2" in text
+    assert "A1" not in text
+    assert "A3" not in text
+
+
+def test_the_value_of_a_constant_is_told_with_the_code_that_uses_it() -> None:
+    code = "MAX_TRIES = 7\n\n\ndef fetch(url):\n    return get(url, retries=MAX_TRIES)\n\n\ndef close():\n    pass\n"
+    units = read_units([Passage(code, title="client.py")])
+    using = [unit for unit in units if "get(url" in unit.text]
+    assert [unit.text for unit in constants_in(using, units)] == ["MAX_TRIES = 7"]
+    assert constants_in(units[:1], units) == []
+    assert constants_in([unit for unit in units if "close" in unit.text], units) == []
 
 
 def test_short_sentences_answer() -> None:
