@@ -28,6 +28,7 @@ _ABOUT_TASK = 0.4  # of the words of the question, those of a task and its headi
 _ALSO_LIKELY = 0.5
 _AS_MUCH = 0.7
 _NAMED_LIKELY = 0.15  # of a unit that alone has a name of the question: the other half of an answer
+_STEPS = 3
 _OF_ODDS = 0.4
 _OF_ODDS_IN_LIST = 0.03
 _TOLD_AT_ONCE = frozenset({"time", "number", "person", "place"})  # by one sentence with such an item
@@ -56,6 +57,8 @@ def select_units(
     """
     if whole and is_asked_task(question, whole[0].unit) and _about(question, whole[0], scorer) >= _ABOUT_TASK:
         return _tasks(question, whole)
+    if question.kind == "steps":
+        whole = _steps_first(whole, question, scorer)
     several = asks_several(question)
     chosen = _Chosen(scorer, is_list=several)
     for part in parts:
@@ -81,6 +84,25 @@ def select_units(
         chosen.add_explanation(question)
     constants = constants_in(chosen.units[:1], scorer.quotable)
     return [*_telling_headings(scorer, question, chosen.units), *chosen.units, *constants]
+
+
+def _steps_first(whole: Sequence[ScoredUnit], question: ParsedQuestion, scorer: Scorer) -> Sequence[ScoredUnit]:
+    """Return `whole` with the list of steps first of which most are likely, if three are, and no items of other lists.
+
+    One item that names what is asked ("so I bled the radiator") is no step.
+    """
+    likely = {id(each.unit) for each in whole if each.likely is not None and each.likely >= _ALSO_LIKELY}
+    found, steps = _STEPS - 1, frozenset[int]()
+    for each in whole:
+        if each.unit.kind in ("item", "list"):
+            run = members_with(each.unit, question, scorer)
+            count = sum((unit.text.count("\n") + 1 if unit.kind == "list" else 1) for unit in run if id(unit) in likely)
+            if count > found:
+                found, steps = count, frozenset(map(id, run))
+    if not steps:
+        return whole
+    own = [each for each in whole if id(each.unit) in steps]
+    return [*own, *(each for each in whole if each.unit.kind not in ("item", "list"))]
 
 
 def _is_other_item(unit: Unit, told: Unit, scorer: Scorer) -> bool:

@@ -108,6 +108,17 @@ def test_questions_for_several_things_are_recognised(question: str, several: boo
     assert asks_several(read_question(question)) == several
 
 
+def test_steps_are_told_before_an_item_that_names_what_is_asked() -> None:
+    diary = "# Wednesday\n\n- Read two chapters.\n- The old filter was full, so I changed the filter. Quiet since.\n"
+    steps = (
+        "# Changing the filter\n\n1. Turn the boiler off and wait until it is cold.\n2. Open the flap and pull the old "
+        "filter out.\n3. Push the new filter in with its arrow up.\n4. Close the flap, and turn the boiler on again.\n"
+    )
+    text = answer("How do I change the filter?", diary, steps)
+    assert "Push the new filter in" in text
+    assert "two chapters" not in text
+
+
 def test_who_asks_for_one_row_of_a_table_gets_that_row() -> None:
     rows = "\n".join(
         f"Berth: A{n}; Boat: {boat}; Dues: {40 * n}" for n, boat in enumerate(["Petrel", "Svea", "Skua"], 1)
