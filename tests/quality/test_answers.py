@@ -75,23 +75,27 @@ class Abstention:
 
 
 FLOORS = [
-    Floor("clapnq_dev", "dd9b84509c8faea25a910414296c00f112c61d6e8c8c73b2241bf881ad889419", 0.90, 0.86, 0.10),
-    Floor("squad2_articles", "79c61b92f0457704560f37344806680d8e63a31c23671b8d18e44795b1180fe4", 0.81, 0.81, 0.13),
-    Floor("hotpot200", "437cb517162ef7c93535b84369034e31b664aedc99540f712af8ecbc449af351", 0.72, 0.64, 0.09),
-    Floor("covidqa", "88b10a26316f473e2098e986b089132d01be0a35e306dba2ad49050b244c1589", 0.61, 0.52, 0.17),
+    Floor("clapnq_dev", "dd9b84509c8faea25a910414296c00f112c61d6e8c8c73b2241bf881ad889419", 0.84, 0.78, 0.13),
+    Floor("squad2_articles", "79c61b92f0457704560f37344806680d8e63a31c23671b8d18e44795b1180fe4", 0.87, 0.89, 0.06),
+    Floor("hotpot200", "437cb517162ef7c93535b84369034e31b664aedc99540f712af8ecbc449af351", 0.70, 0.63, 0.09),
+    Floor("covidqa", "88b10a26316f473e2098e986b089132d01be0a35e306dba2ad49050b244c1589", 0.63, 0.58, 0.06),
 ]
 """Measured, less .01; abstentions .01 more.
 
-Those of SQuAD 2.0, HotpotQA and COVID-QA fell when relevance decided: twice as many misleading questions are declined.
+Those of ClapNQ, .90 and .86, and of HotpotQA, .72 and .64, fell when the reader decided, those of SQuAD 2.0, .81, and
+of COVID-QA, .61 and .52, rose: it refuses less and quotes less.
 """
 
 ABSTENTIONS = [
-    Abstention("clapnq_dev without", "dd9b84509c8faea25a910414296c00f112c61d6e8c8c73b2241bf881ad889419", 0.62),
-    Abstention("squad2_articles without", "79c61b92f0457704560f37344806680d8e63a31c23671b8d18e44795b1180fe4", 0.35),
-    Abstention("multihoprag_lite without", "e18e0aedc78c828b866b492adbd63ee018e5250bc794731677ccfe9a4cff060a", 0.89),
+    Abstention("clapnq_dev without", "dd9b84509c8faea25a910414296c00f112c61d6e8c8c73b2241bf881ad889419", 0.55),
+    Abstention("squad2_articles without", "79c61b92f0457704560f37344806680d8e63a31c23671b8d18e44795b1180fe4", 0.13),
+    Abstention("multihoprag_lite without", "e18e0aedc78c828b866b492adbd63ee018e5250bc794731677ccfe9a4cff060a", 0.92),
     Abstention("squad2 of other documents", "c7d6d679fe8b9d5930337ef2faa3db48dadf963a505c1beadc92291517ea7fce", 0.96),
 ]
-"""The kinds "without" are the questions that a set marks as having no answer."""
+"""The kinds "without" are the questions that a set marks as having no answer.
+
+The first two, .62 and .35, fell when the reader decided: what is about the right thing reads like an answer to it.
+"""
 
 
 def expectations(name: str, data: Path, corpora: Corpora) -> tuple[Corpus, list[Expected]]:

@@ -17,8 +17,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.model, pytest.mark.timeout(1800)]
 
 SET = "hotpot200"
 SHA256 = "437cb517162ef7c93535b84369034e31b664aedc99540f712af8ecbc449af351"
-BOTH = 0.475
-"""Measured, less .01: .366 [.284, .448] without following links, .433 with it, .485 [.403, .567] with both quoted."""
+BOTH = 0.43
+"""Measured, less .01: .440 [.358, .530] with the reader; by rules .485 [.403, .567], and .433 with one of
+both quoted, .366 [.284, .448] without following links.
+"""
 
 
 def test_bridge_questions_are_answered_with_both_documents_cited(data_folder: Path, corpora: Corpora) -> None:
