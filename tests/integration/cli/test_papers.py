@@ -229,7 +229,7 @@ def test_a_chat_runs_the_commands_of_the_library_in_its_own_session(folder: Path
     typed = "/papers research what raises smaller tides\n/papers\nopen 1\nsummary 1\nimprove what's measured\n/papers\n"
     done = run_here("chat", "-s", "sea", home=home, environ=environ, stdin=typed)
     assert done.returncode == 0, done.stderr
-    assert "The sun raises smaller tides. [2101.00001v2, page 2]" in done.stdout
+    assert "the sun raises two smaller ones that strengthen or weaken them. [2101.00001v2, page 1]" in done.stdout
     assert "2101.00001v2.pdf" in done.stdout
     assert "`/papers save`" in done.stderr
     assert "Improving research answer with your feedback..." in done.stderr

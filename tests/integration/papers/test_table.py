@@ -24,8 +24,7 @@ def test_cells_are_quoted_with_their_page_and_empty_where_nothing_is_said(comman
     assert bread == ["Bread and yeast (10.5555/b1)", "-", "-"]
     assert tides[0] == "On the tides of nine harbours (2101.00001v2)"
     assert tides[1] == (
-        "“The moon raises two tides a day in every sea that is open to the ocean, and the sun raises two smaller ones "
-        "that strengthen or weaken them.” [2101.00001v2, page 1]"
+        "“The sun raises tides that are less than half as high as those of the moon.” [2101.00001v2, page 3]"
     )
     assert "table" in done.err
 
